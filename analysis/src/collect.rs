@@ -6,6 +6,7 @@
 //! order to the same value.
 
 pub mod congestion;
+mod share;
 
 use congestion::Congestion;
 use hdrhistogram::Histogram;

@@ -9,6 +9,7 @@ use crate::num::Num;
 use crate::report::VariantReport;
 use crate::series::{self, Series};
 use crate::summary::Summary;
+use models::run::{Cost, Whole};
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -39,6 +40,57 @@ pub struct VariantCost {
     /// Likewise control symbols.
     #[serde(skip_serializing_if = "is_zero")]
     pub wire_checked_symbols: u64,
+    /// What it cost to run it on several threads, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<Threading>,
+}
+
+/// How a run on several threads went, or why there was none.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Threading {
+    /// It ran on one thread.
+    One {
+        /// Always 1.
+        count: usize,
+        /// Why the fabric was not cut.
+        because: String,
+    },
+    /// It ran in parts.
+    Several {
+        /// Threads.
+        count: usize,
+        /// Parts of the fabric.
+        partitions: usize,
+        /// Windows in which the parts did not hear of each other.
+        windows: u64,
+        /// Events in a window, on average.
+        events_per_window: Num,
+        /// Packets, records of credit and messages from one part to another.
+        mail: u64,
+        /// Events of the busiest part of each window, over those of an average part: 1 is balanced.
+        imbalance: Num,
+        /// Share of the time of all threads in which they waited for each other.
+        waiting: Num,
+    },
+}
+
+impl Threading {
+    /// Of a run that took `wall_s` seconds, and whose threads measured nanoseconds.
+    pub fn of(cost: Result<Cost, Whole>, wall_s: f64) -> Self {
+        match cost {
+            Err(whole) => Threading::One { count: 1, because: whole.to_string() },
+            Ok(cost) => Threading::Several {
+                count: cost.threads,
+                partitions: cost.parts,
+                windows: cost.windows,
+                events_per_window: Num(cost.events as f64 / cost.windows.max(1) as f64),
+                mail: cost.letters,
+                imbalance: Num((cost.longest * cost.parts as u64) as f64 / cost.events.max(1) as f64),
+                waiting: Num(cost.waited as f64 / 1e9 / (wall_s * cost.threads as f64)),
+            },
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
@@ -62,6 +114,7 @@ impl VariantCost {
             events_per_packet_hop: Num(outcome.events as f64 / outcome.packet_hops as f64),
             wire_checked_packets: outcome.wire_checked.packets,
             wire_checked_symbols: outcome.wire_checked.symbols,
+            threads: None,
         }
     }
 }

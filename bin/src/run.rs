@@ -4,11 +4,11 @@ use crate::cli::RunArgs;
 use crate::console::print;
 use crate::inspect::load;
 use crate::require;
-use crate::simulate::{self, Finished};
+use crate::simulate::{self, Finished, Way};
 use crate::status::Failure;
 use analysis::figures::Caption;
 use analysis::num::{Num, count_text, three_digits};
-use analysis::runfolder::{self, Perf, RunFolder, VariantCost};
+use analysis::runfolder::{self, Perf, RunFolder, Threading, VariantCost};
 use analysis::{Summary, VariantReport, table};
 use scenarios::RunPlan;
 use std::path::{Path, PathBuf};
@@ -28,14 +28,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     // a long run should not end with nowhere to put what it found
     runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
-    let finished =
-        simulate::all(&plan, args.options(), jobs, !args.no_figures, args.quiet || args.json, &interrupted)?;
+    let way = Way { options: args.options(), threads: args.threads(), watched: !args.no_figures };
+    let finished = simulate::all(&plan, way, jobs, args.quiet || args.json, &interrupted)?;
     let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
-    let mut walls = Vec::new();
+    let mut costs = Vec::new();
     let reports: Vec<VariantReport> = finished
         .into_iter()
-        .map(|Finished { data, wall_s, .. }| {
-            walls.push(wall_s);
+        .map(|Finished { data, wall_s, threads, .. }| {
+            costs.push((wall_s, threads.map(|cost| Threading::of(cost, wall_s))));
             let variant = plan.variants.iter().find(|variant| variant.name == data.name);
             let variant = variant.expect("what was simulated is a variant of the plan");
             let compare_with = variant.compare_with.clone();
@@ -47,7 +47,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         wall_s: Num(started.elapsed().as_secs_f64()),
         parallel: jobs,
         memory_peak_bytes: memory_peak(),
-        variants: reports.iter().zip(walls).map(|(report, wall)| VariantCost::new(report, wall)).collect(),
+        variants: (reports.iter().zip(costs))
+            .map(|(report, (wall, threads))| VariantCost { threads, ..VariantCost::new(report, wall) })
+            .collect(),
     };
     let caption = Caption::new(&plan.title, &reports);
     let folder = RunFolder::new(&plan.name, &plan.resolved, &reports, &perf);
@@ -95,6 +97,11 @@ fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, target: &Path) -
         text += &line;
         text.push('\n');
     }
+    for variant in &perf.variants {
+        if let Some(Threading::One { because, .. }) = &variant.threads {
+            text += &format!("\n{}: on one thread, because {because}", variant.variant);
+        }
+    }
     let events: u64 = perf.variants.iter().map(|variant| variant.events).sum();
     text += &format!(
         "\n{} events in {} s, results in {}\n",
@@ -110,10 +117,10 @@ fn shown(target: &Path) -> PathBuf {
     target.join("")
 }
 
-/// At most as many as there are cores and variants.
+/// At most as many as there are cores and variants; as few as leave every variant its threads.
 fn jobs(args: &RunArgs, plan: &RunPlan) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.map_or(cores, usize::from).min(cores).min(plan.variants.len()).max(1)
+    args.jobs.map_or(cores / args.threads(), usize::from).min(cores).min(plan.variants.len()).max(1)
 }
 
 /// The first Ctrl-C ends the run in good order; a second one need not wait.

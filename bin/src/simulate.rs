@@ -5,12 +5,13 @@ use crate::status::Failure;
 use analysis::Observed;
 use analysis::{Collector, CollectorConfig, RunData};
 use models::Outcome;
-use models::run::{Progress, RunOptions};
+use models::run::{Cost, Parallel, Partition, Progress, RunOptions, Threads, Whole};
+use models::sim_core::Time;
 use rayon::prelude::*;
 use scenarios::{RunPlan, Variant, Warmup};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Events between two looks at the clock and at the interrupt flag: some tens of milliseconds.
@@ -24,22 +25,93 @@ pub(crate) struct Finished {
     pub stalled: bool,
     /// Wall-clock seconds.
     pub wall_s: f64,
+    /// What several threads cost, or why there was one; `None`: one was asked for.
+    pub threads: Option<Result<Cost, Whole>>,
 }
 
-/// Simulates all variants; the results are in the order of the scenario. `watched`: what each port does over
-/// time is kept.
+/// How to simulate; no result depends on it but what is kept for figures.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Way {
+    pub options: RunOptions,
+    /// Threads for each variant, as far as its fabric can be cut; 0 is 1.
+    pub threads: usize,
+    /// What each port does over time is kept.
+    pub watched: bool,
+}
+
+/// Parts of a fabric for each thread: whoever is done early does another one.
+const PARTS_PER_THREAD: usize = 4;
+
+/// A run on one thread, or on several.
+enum Running {
+    Whole(Observed),
+    Parts(Parallel<Collector>),
+}
+
+impl Running {
+    /// And why it is whole, though several threads were asked for.
+    fn new(variant: &Variant, way: Way, collector: Collector) -> (Self, Option<Whole>) {
+        let config = Arc::clone(&variant.config);
+        if way.threads < 2 {
+            return (Running::Whole(Observed::new(config, way.options, collector)), None);
+        }
+        match Partition::new(&config, PARTS_PER_THREAD * way.threads) {
+            Ok(cut) => {
+                let threads = Threads { count: way.threads, clock: nanoseconds };
+                let run = Parallel::new(config, way.options, collector, &cut, threads);
+                (Running::Parts(run), None)
+            }
+            Err(whole) => (Running::Whole(Observed::new(config, way.options, collector)), Some(whole)),
+        }
+    }
+
+    fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+        match self {
+            Running::Whole(run) => run.run(limit, max_events),
+            Running::Parts(run) => run.run(limit, max_events),
+        }
+    }
+
+    /// Simulated time and events.
+    fn reached(&self) -> (u64, u64) {
+        match self {
+            Running::Whole(run) => (run.now().0, run.events()),
+            Running::Parts(run) => (run.now().0, run.events()),
+        }
+    }
+
+    fn finish(self) -> (Collector, Outcome, Option<Cost>) {
+        match self {
+            Running::Whole(run) => {
+                let (collector, outcome) = run.finish();
+                (collector, outcome, None)
+            }
+            Running::Parts(run) => {
+                let (collector, outcome, cost) = run.finish();
+                (collector, outcome, Some(cost))
+            }
+        }
+    }
+}
+
+/// Since some beginning.
+fn nanoseconds() -> u64 {
+    static BEGINNING: OnceLock<Instant> = OnceLock::new();
+    BEGINNING.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// Simulates all variants; the results are in the order of the scenario.
 pub(crate) fn all(
     plan: &RunPlan,
-    options: RunOptions,
+    way: Way,
     jobs: usize,
-    watched: bool,
     quiet: bool,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Finished>, Failure> {
     let bars = Bars::new(quiet, plan.variants.iter().map(|variant| variant.name.as_str()));
     let simulate = |variant: &Variant| {
         let bar = bars.bar(&variant.name, variant.until.0);
-        let result = guarded(variant, options, watched, &|now, events| bar.show(now, events), interrupted);
+        let result = guarded(variant, way, &|now, events| bar.show(now, events), interrupted);
         bar.clear();
         result
     };
@@ -55,12 +127,11 @@ pub(crate) fn all(
 /// the number of events now and then.
 pub(crate) fn guarded(
     variant: &Variant,
-    options: RunOptions,
-    watched: bool,
+    way: Way,
     show: &dyn Fn(u64, u64),
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
-    let result = catch_unwind(AssertUnwindSafe(|| one(variant, options, watched, show, interrupted)));
+    let result = catch_unwind(AssertUnwindSafe(|| one(variant, way, show, interrupted)));
     result.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -71,28 +142,36 @@ pub(crate) fn guarded(
 
 fn one(
     variant: &Variant,
-    options: RunOptions,
-    watched: bool,
+    way: Way,
     show: &dyn Fn(u64, u64),
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
     let started = Instant::now();
     let config = CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given());
-    let config = if watched { config.watching(&variant.config) } else { config };
+    let config = if way.watched { config.watching(&variant.config) } else { config };
     let collector = Collector::new(&config);
-    let mut simulation = Observed::new(Arc::clone(&variant.config), options, collector);
+    let (mut simulation, whole) = Running::new(variant, way, collector);
     let end = loop {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }
         match simulation.run(variant.until, SLICE) {
-            Progress::Running => show(simulation.now().0, simulation.events()),
+            Progress::Running => {
+                let (now, events) = simulation.reached();
+                show(now, events);
+            }
             end => break end,
         }
     };
-    let (collector, outcome) = simulation.finish();
+    let (collector, outcome, cost) = simulation.finish();
     let wall_s = started.elapsed().as_secs_f64();
-    Ok(Finished { data: data(variant, collector, outcome), stalled: end == Progress::Stalled, wall_s })
+    let threads = cost.map(Ok).or(whole.map(Err));
+    Ok(Finished {
+        data: data(variant, collector, outcome),
+        stalled: end == Progress::Stalled,
+        wall_s,
+        threads,
+    })
 }
 
 fn data(variant: &Variant, collector: Collector, outcome: Outcome) -> RunData {
@@ -122,7 +201,7 @@ mod tests {
         let broken = &mut plan.variants[0];
         Arc::make_mut(&mut broken.config).links[0].a = (9_999, 0);
         let never = AtomicBool::new(false);
-        let result = all(&plan, RunOptions::default(), 1, false, true, &never);
+        let result = all(&plan, Way::default(), 1, true, &never);
         let Err(Failure::Invariant(text)) = result else { panic!("the models ran nonsense") };
         assert!(text.contains(&plan.variants[0].name), "{text}");
     }
@@ -132,6 +211,6 @@ mod tests {
         let plan =
             scenarios::load(scenarios::templates()[0].text, "template", &[]).expect("templates are valid");
         let now = AtomicBool::new(true);
-        assert!(matches!(all(&plan, RunOptions::default(), 1, false, true, &now), Err(Failure::Interrupted)));
+        assert!(matches!(all(&plan, Way::default(), 1, true, &now), Err(Failure::Interrupted)));
     }
 }

@@ -11,10 +11,9 @@ use models::run::{PipelineMode, Progress, RunOptions};
 use models::sim_core::Time;
 use models::{Probe, Watched};
 use scenarios::{Variant, names, units};
-use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Events between two looks at what was found.
 const SLICE: u64 = 1 << 14;
@@ -80,7 +79,7 @@ fn capture(
 }
 
 /// Runs until the observer has enough, or to the end.
-fn run<P: Probe>(
+fn run<P: Probe + Send>(
     variant: &Variant,
     config: &Arc<FabricConfig>,
     probe: P,
@@ -88,16 +87,16 @@ fn run<P: Probe>(
 ) -> P {
     // Everything is an event then, so observers hear of it in time.
     let options = RunOptions { pipeline: PipelineMode::Unfolded, ..RunOptions::default() };
-    let probe = RefCell::new(probe);
+    let probe = Mutex::new(probe);
     let mut shared = &probe;
     let mut simulation = Watched::new(Arc::clone(config), options, &mut shared);
     while simulation.run(variant.until, SLICE) == Progress::Running {
-        if enough(&probe.borrow(), simulation.now()) {
+        if enough(&probe.lock().expect("the run goes on"), simulation.now()) {
             break;
         }
     }
     simulation.finish();
-    probe.into_inner()
+    probe.into_inner().expect("the run is over")
 }
 
 fn life(variant: &Variant, config: &Arc<FabricConfig>, number: usize, json: bool) -> Result<String, Failure> {

@@ -179,6 +179,61 @@ fn two_runs_give_the_same_bytes() {
     assert!(read("one") != read("other-time"), "a comparison that cannot fail");
 }
 
+/// Whatever is written is the same with several threads, but for `perf.json`, which says how it went.
+#[test]
+fn several_threads_give_the_same_bytes() {
+    let home = Home::new();
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/perf/b-fattree-hotspot.json");
+    let file = scenario.to_str().unwrap();
+    let perf = |out: &str| -> serde_json::Value {
+        let text = fs::read_to_string(home.path().join(out).join("perf.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["variants"][0]["threads"].clone()
+    };
+    for (out, threads) in [("one", "1"), ("two", "2"), ("three", "3")] {
+        home.ok(&[
+            file,
+            "--until",
+            "20 us",
+            "--set",
+            "/run/sample_every=\"1 us\"",
+            "--threads",
+            threads,
+            "--out",
+            out,
+        ]);
+    }
+    let names: Vec<PathBuf> = home.files();
+    let names: Vec<&Path> = names.iter().filter_map(|path| path.strip_prefix("one").ok()).collect();
+    assert!(names.contains(&Path::new("series/congestion.json")), "{names:?}");
+    for name in names.into_iter().filter(|name| *name != Path::new("perf.json")) {
+        let read = |folder: &str| fs::read(home.path().join(folder).join(name)).unwrap();
+        assert!(read("one") == read("two") && read("one") == read("three"), "{} differs", name.display());
+    }
+    assert_eq!(perf("one"), serde_json::Value::Null);
+    let (two, three) = (perf("two"), perf("three"));
+    assert_eq!([&two["count"], &two["partitions"]], [2, 8]);
+    assert_eq!([&three["count"], &three["partitions"]], [3, 12]);
+    // 2 m at 5 ns, the physical layers 30 ns, a symbol 3.2 ns: 43.2 ns, and a sample each microsecond.
+    let windows = two["windows"].as_u64().unwrap();
+    assert!(windows <= 20_000_000 / 43_200 + 20 + 1, "{windows}");
+    assert!(two["events_per_window"].as_f64().unwrap() > 100.0, "{two}");
+    assert!((1.0..8.0).contains(&two["imbalance"].as_f64().unwrap()), "{two}");
+    assert!((0.0..1.0).contains(&two["waiting"].as_f64().unwrap()), "{two}");
+}
+
+/// A fabric that cannot be cut runs on one thread, and the command says why.
+#[test]
+fn one_switch_runs_on_one_thread() {
+    let home = Home::new();
+    hotspot(&home);
+    let said = home.ok(&["x.json", "--out", "whole", "--threads", "2"]);
+    assert!(said.contains("on one thread, because the fabric cannot be cut"), "{said}");
+    let perf = fs::read_to_string(home.path().join("whole/perf.json")).unwrap();
+    assert!(perf.contains("\"because\": \"the fabric cannot be cut\""), "{perf}");
+    let said = home.ok(&["x.json", "--out", "one"]);
+    assert!(!said.contains("on one thread"), "{said}");
+}
+
 #[test]
 fn resolved_reproduces_the_run() {
     let home = Home::new();

@@ -11,7 +11,7 @@ use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport};
 use models::Outcome;
 use models::config::{DeviceModel, SourceConfig};
 use models::probe::{Cause, FACTS, SignalKind};
-use models::run::{ListKind, PipelineMode, Progress, RunOptions};
+use models::run::{ListKind, Parallel, Partition, PipelineMode, Progress, RunOptions, Threads};
 use models::sim_core::{Duration, Time};
 use models::stats::{LinkStats, LinxEnd, LinxTotals, PortStats, SessionTotals};
 use rayon::prelude::*;
@@ -42,15 +42,29 @@ fn plan(name: &str) -> RunPlan {
         .unwrap_or_else(|errors| panic!("{}", errors.render()))
 }
 
+fn collector(variant: &Variant) -> Collector {
+    Collector::new(
+        &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
+    )
+}
+
 /// Runs to the end. The collector asserts that the parts of every latency add up to it, and at every sample
 /// that packets are conserved.
 fn simulate(variant: &Variant, options: RunOptions) -> (Collector, Outcome) {
-    let collector = Collector::new(
-        &CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given()),
-    );
+    let collector = collector(variant);
     let mut simulation = Observed::new(Arc::clone(&variant.config), options, collector);
     while simulation.run(variant.until, 1 << 20) == Progress::Running {}
     simulation.finish()
+}
+
+/// Likewise on two threads, in parts of the fabric.
+fn in_parts(variant: &Variant, cut: &Partition) -> (Collector, Outcome) {
+    let (config, options) = (Arc::clone(&variant.config), RunOptions::default());
+    let threads = Threads { count: 2, clock: || 0 };
+    let mut simulation = Parallel::new(config, options, collector(variant), cut, threads);
+    while simulation.run(variant.until, 1 << 20) == Progress::Running {}
+    let (collector, outcome, _) = simulation.finish();
+    (collector, outcome)
 }
 
 fn report(variant: &Variant, (collector, outcome): (Collector, Outcome)) -> VariantReport {
@@ -617,10 +631,11 @@ fn shipped() -> Vec<String> {
     names
 }
 
-/// No result depends on the event list, on how the pipeline becomes events, or on samples.
+/// No result depends on the event list, on how the pipeline becomes events, on samples, or on how the fabric
+/// is cut.
 #[test]
 fn equal_however_it_is_computed() {
-    let mut different = Vec::new();
+    let (mut different, mut parted) = (Vec::new(), 0);
     for name in shipped() {
         let mut plan = plan(&name);
         // The largest storm takes minutes, and shows nothing that smaller ones do not.
@@ -647,6 +662,13 @@ fn equal_however_it_is_computed() {
                     different.push(case + ": only the summaries");
                 }
             }
+            if let Ok(cut) = Partition::by_lot(&variant.config, 4, 7) {
+                let run = in_parts(variant, &cut);
+                if hashes(&run.1) != base || summary(run) != expected {
+                    different.push(format!("{name}: {}: in parts", variant.name));
+                }
+                parted += 1;
+            }
             let mut sampled = variant.clone();
             let config = Arc::make_mut(&mut sampled.config);
             config.sample_every = match config.sample_every {
@@ -660,6 +682,7 @@ fn equal_however_it_is_computed() {
         }
     }
     assert!(different.is_empty(), "these differ from the plain run: {different:#?}");
+    assert!(parted > 20, "only {parted} variants were cut");
 }
 
 /// No result depends on how many variants are simulated at the same time; one study of each family that has

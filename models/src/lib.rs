@@ -82,6 +82,8 @@ pub mod agent;
 
 mod world;
 
+mod cut;
+
 pub mod run;
 
 // The crates above may use only this one: what they need of the layers below comes from here.
@@ -97,4 +99,4 @@ pub use link::symbol::WireChecked;
 pub use observe::probe::{Cause, Parts, Probe};
 pub use observe::{probe, stats, totals};
 pub use registers::enumeration;
-pub use run::{Outcome, Progress, RunOptions, Simulation, Watched};
+pub use run::{Outcome, Parallel, Progress, RunOptions, Simulation, Watched};

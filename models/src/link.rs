@@ -1,6 +1,7 @@
 //! Links: both halves of every port, the wires between them, and what is known of the neighbour.
 
 mod begin;
+pub(crate) mod border;
 pub(crate) mod choice;
 pub(crate) mod credit;
 pub(crate) mod interleave;
@@ -16,6 +17,7 @@ pub(crate) mod wire;
 use crate::config::{DeviceModel, FabricConfig, Forwarding};
 use crate::event::{Cx, Payload};
 use crate::ids::{Nodes, PortId};
+use crate::link::border::Border;
 use crate::link::credit::Lengths;
 use crate::link::interleave::Interleave;
 use crate::link::mail::Peer;
@@ -51,6 +53,8 @@ pub(crate) struct Links<P> {
     /// Ends of symbolic links, by port; empty if there are none.
     pub ends: Vec<Option<Box<End>>>,
     pub wire_checked: WireChecked,
+    /// Where the fabric is cut.
+    pub border: Border,
 }
 
 impl<P> Links<P> {
@@ -71,6 +75,7 @@ impl<P> Links<P> {
             accepts: vec![EventKey::MIN; ports],
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
+            border: Border::default(),
             config,
         }
     }
@@ -199,6 +204,12 @@ impl<P: Probe> Links<P> {
             l.delivered + l.dropped + self.packets.len() as u64,
             "packets are conserved"
         );
+    }
+
+    /// Packets in the receive buffers of `port`.
+    pub fn held(&self, port: PortId) -> u32 {
+        let in_channels = self.channels(port).map_or(0, |channels| u32::from(channels.held()));
+        u32::from(self.ports[port.index()].rx.occupied) + in_channels
     }
 
     #[inline(always)]

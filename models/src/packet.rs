@@ -213,6 +213,13 @@ impl Packets {
         self.free.push(id);
     }
 
+    /// A packet goes to another part of the fabric, with nothing beside its record.
+    pub fn give_away(&mut self, id: u32) -> Packet {
+        let record = Packet { share: NIL, ..self[id].clone() };
+        self.remove(id);
+        record
+    }
+
     pub fn len(&self) -> usize {
         self.records.len() - self.free.len()
     }

@@ -1,16 +1,18 @@
 //! One run of a fabric: what `bin` drives and what it gets back.
 
 use crate::config::FabricConfig;
+use crate::cut::Cut;
 use crate::event::{Payload, class};
 use crate::observe::pointer::Pointer;
-use crate::observe::probe::Probe;
+use crate::observe::probe::{Probe, Share};
 use crate::world::Fabric;
 use sim_core::{BucketRing, ChosenList, EventKey, HeapList, Kernel, RingConfig, RunEnd, Time};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+pub use crate::cut::{Cost, Partition, Threads, Whole};
 pub use crate::world::PipelineMode;
-pub use crate::world::outcome::{Outcome, StallReport};
+pub use crate::world::outcome::{Outcome, Progress, StallReport};
 
 /// Which event list the kernel uses; results are equal with both.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -34,19 +36,6 @@ pub struct RunOptions {
     pub wire_check: bool,
 }
 
-/// State of a run after a slice of it.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The event budget of the slice is used up; call again.
-    Running,
-    /// Simulated time reached the limit.
-    Limit,
-    /// Nothing is left to happen up to the limit or after it.
-    Drained,
-    /// The watchdog found a stall and the scenario says stop.
-    Stalled,
-}
-
 /// One fabric for all observers, and one kernel for both lists: what it handles is compiled once.
 type FabricKernel<'a> = Kernel<Fabric<Pointer<'a>>, ChosenList<Payload>>;
 
@@ -59,15 +48,11 @@ struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a>) -> Self {
-        let ring = ring_config(&config);
+        let list = list(&config, options.list);
         let mut fabric = Fabric::new(config, options.pipeline, probe);
         if options.wire_check {
             fabric.links.check_wire();
         }
-        let list = match options.list {
-            ListKind::Heap => ChosenList::Heap(HeapList::new()),
-            ListKind::Ring => ChosenList::Ring(BucketRing::new(ring)),
-        };
         Engine { kernel: start(fabric, list), last: (Progress::Running, Time::ZERO) }
     }
 
@@ -112,12 +97,12 @@ impl<'a> Engine<'a> {
 }
 
 /// A run in progress, with the observer that is its own; `()` observes nothing.
-pub struct Simulation<P: Probe + 'static> {
+pub struct Simulation<P: Probe + Send + 'static> {
     engine: Engine<'static>,
     probe: PhantomData<P>,
 }
 
-impl<P: Probe + 'static> Simulation<P> {
+impl<P: Probe + Send + 'static> Simulation<P> {
     /// Builds the fabric at t = 0.
     pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
         Simulation { engine: Engine::new(config, options, Pointer::new(probe)), probe: PhantomData }
@@ -159,8 +144,8 @@ impl<P: Probe + 'static> Simulation<P> {
 pub struct Watched<'a>(Engine<'a>);
 
 impl<'a> Watched<'a> {
-    /// Builds the fabric at t = 0. To ask the observer during the run hand in a `&mut &RefCell`.
-    pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: &'a mut impl Probe) -> Self {
+    /// Builds the fabric at t = 0. To ask the observer during the run hand in a `&mut &Mutex`.
+    pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: &'a mut (impl Probe + Send)) -> Self {
         Watched(Engine::new(config, options, Pointer::new(probe)))
     }
 
@@ -177,6 +162,72 @@ impl<'a> Watched<'a> {
     /// Ends the run: settles everything that is due by now and gives the totals.
     pub fn finish(self) -> Outcome {
         self.0.finish().1
+    }
+}
+
+/// A run in progress on several threads, in parts of the fabric. All results are those of [`Simulation`].
+pub struct Parallel<P: Share + 'static> {
+    cut: Cut,
+    probe: PhantomData<P>,
+}
+
+impl<P: Share + 'static> Parallel<P> {
+    /// Builds the parts of the fabric at t = 0, cut as `partition` says, which was made for it.
+    pub fn new(
+        config: Arc<FabricConfig>,
+        options: RunOptions,
+        probe: P,
+        partition: &Partition,
+        threads: Threads,
+    ) -> Self {
+        let empty = probe.part();
+        let cut = Cut::new(
+            &config,
+            (options.pipeline, options.wire_check),
+            (partition, threads),
+            || list(&config, options.list),
+            (Pointer::new(probe), before_sample::<P>),
+            || Pointer::new(empty.part()),
+        );
+        Parallel { cut, probe: PhantomData }
+    }
+
+    /// Runs until `limit` (inclusive), or until about `max_events` more events are handled and a window is
+    /// over.
+    pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+        self.cut.run(limit, max_events)
+    }
+
+    /// Simulated time reached.
+    pub fn now(&self) -> Time {
+        self.cut.now()
+    }
+
+    /// Events handled so far. There are a few more or less than on one thread: who waits at a cut link is
+    /// woken only as long as it waits.
+    pub fn events(&self) -> u64 {
+        self.cut.events()
+    }
+
+    /// Ends the run: settles everything that is due by now and gives back the observer, the totals, and what
+    /// it cost to cut it.
+    pub fn finish(self) -> (P, Outcome, Cost) {
+        let (probe, parts, outcome, cost) = self.cut.finish();
+        let mut probe: P = probe.take();
+        parts.into_iter().for_each(|part| probe.join(part.take()));
+        (probe, outcome, cost)
+    }
+}
+
+fn before_sample<P: Share + 'static>(whole: &mut Pointer<'static>, parts: &[&Pointer<'static>]) {
+    let parts: Vec<&P> = parts.iter().map(|part| part.get()).collect();
+    whole.get_mut::<P>().before_sample(&parts);
+}
+
+fn list(config: &FabricConfig, kind: ListKind) -> ChosenList<Payload> {
+    match kind {
+        ListKind::Heap => ChosenList::Heap(HeapList::new()),
+        ListKind::Ring => ChosenList::Ring(BucketRing::new(ring_config(config))),
     }
 }
 

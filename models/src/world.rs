@@ -302,13 +302,8 @@ impl<P: Probe> Fabric<P> {
         let mut sample = std::mem::take(&mut self.links.observe.sample);
         sample.at = cx.now();
         sample.input_occupancy.clear();
-        sample.input_occupancy.extend(self.links.ports.iter().map(|p| u32::from(p.rx.occupied)));
-        for (port, in_use) in sample.input_occupancy.iter_mut().enumerate().take(self.links.ends.len()) {
-            *in_use += self
-                .links
-                .channels(PortId::new(port as u32))
-                .map_or(0, |channels| u32::from(channels.held()));
-        }
+        let ports = PortId::new(0).span(self.links.ports.len() as u32);
+        sample.input_occupancy.extend(ports.map(|port| self.links.held(port)));
         sample.output_waiting.clear();
         sample.output_waiting.extend(self.links.ports.iter().map(|p| p.tx.waiting));
         sample.carried_ps.clear();

@@ -68,6 +68,7 @@ const MODELS: House = House {
         &["registers"],
         &["agent"],
         &["world"],
+        &["cut"],
         &["run"],
     ],
     parts: &[

@@ -69,6 +69,14 @@ impl Congestion {
         *count = if edge.stopped { *count + 1 } else { count.saturating_sub(1) };
     }
 
+    /// Queues stop in the parts of the fabric, each in one of them: how many are stopped now.
+    pub(super) fn stopped_in<'a>(&mut self, parts: impl Iterator<Item = &'a Congestion>) {
+        self.stopped.fill(0);
+        for part in parts {
+            self.stopped.iter_mut().zip(&part.stopped).for_each(|(all, stopped)| *all += stopped);
+        }
+    }
+
     /// A sample, in this bin of time.
     pub fn sample(&mut self, bin: usize, sample: &Sample) {
         // samples of a part of a fabric are not those of its ports

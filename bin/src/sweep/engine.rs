@@ -5,11 +5,10 @@ use super::log::{Log, Media, Record};
 use super::memory::Gate;
 use crate::cli::sweep::Shard;
 use crate::progress::Total;
-use crate::simulate;
+use crate::simulate::{self, Way};
 use crate::status::Failure;
 use analysis::VariantReport;
 use analysis::sweep::{Run, measure};
-use models::run::RunOptions;
 use rayon::prelude::*;
 use scenarios::sweep::{PointErrors, SweepPlan, replication_seed};
 use std::collections::BTreeMap;
@@ -255,8 +254,7 @@ impl Round<'_> {
         let at = |text: String| {
             format!("point {index} ({}), replication {replication}: {text}", self.plan.label(point))
         };
-        let finished =
-            simulate::guarded(&variant, RunOptions::default(), false, &|_, _| {}, self.settings.interrupted);
+        let finished = simulate::guarded(&variant, Way::default(), &|_, _| {}, self.settings.interrupted);
         let finished = finished.map_err(|failure| match failure {
             Failure::Invariant(text) => Failure::Invariant(at(text)),
             other => other,

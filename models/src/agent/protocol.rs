@@ -114,7 +114,7 @@ pub(crate) enum Outcome {
 
 /// A protocol on an endpoint: a machine without clock, fabric or random numbers of its own. Times are those
 /// of the protocol clock, in picoseconds.
-pub(crate) trait Protocol: Any + Debug {
+pub(crate) trait Protocol: Any + Debug + std::marker::Send {
     /// The run begins (t = 0), or the endpoint may send from now on: what would have been sent before then
     /// is not made up.
     fn start(&mut self, _cx: &mut Cx<'_>) {}

@@ -18,8 +18,8 @@ impl<P: Probe> Links<P> {
         packet: u32,
         flight: &Flight,
     ) {
-        let rx = &self.ports[port.index()].rx;
-        let (mode, checks) = (rx.mode(), rx.special & special::CHECK != 0);
+        let bits = self.ports[port.index()].rx.special;
+        let (mode, checks) = (self.ports[port.index()].rx.mode(), bits & special::CHECK != 0);
         match mode {
             Mode::Symbols => self.launch(cx, port, packet, flight),
             Mode::Medium | Mode::Interleaved => {
@@ -32,8 +32,11 @@ impl<P: Probe> Links<P> {
                 self.started_on_medium(cx, port, packet, flight);
             }
             Mode::Closed => {
-                if rx.special & special::WATCHED != 0 {
+                if bits & special::WATCHED != 0 {
                     self.note_packet(cx.now().0, port, packet, *flight);
+                }
+                if bits & special::CUT != 0 {
+                    self.cross_border(port, packet, flight);
                 }
                 if checks {
                     let number = self.ports[port.index()].tx.packets_sent;

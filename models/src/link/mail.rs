@@ -1,11 +1,11 @@
 //! What the two ends of a link learn of each other. Whoever writes at the one end what belongs to the other
 //! does it here: arrivals, records of credit, VoQ messages, symbols and repetitions, releases on other media.
-//! So this is where a fabric could be cut. Which port a [`Peer`] is can be read nowhere else.
+//! So this is where a fabric is cut: `border.rs` has what happens then. Which port a [`Peer`] is can be read nowhere else.
 //!
 //! *Messages* take their time: they are events, or records that are true from their key on.
 //!
 //! *Abbreviations* take none. Each stands for messages that hardly ever change anything, which a cut has to
-//! put back in its place: who asks for credit first delivers what has reached the sink ([`Links::consume`]);
+//! put back in its place (only links in packet granularity between switches are cut): who asks for credit first delivers what has reached the sink ([`Links::consume`]);
 //! who may be short of credit says so, and hears of acceptances as they happen ([`watch_acceptances`]);
 //! a sender answers itself for a sink ([`Links::foresee_credit`]), and looks up when the end of a message
 //! comes that it cuts through ([`Links::end_of_message`]); what is told each period is told when it is
@@ -19,7 +19,7 @@
 use crate::event::{Cx, Happening, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Tx, special};
+use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Rx, Tx, special};
 use crate::link::symbol::{Air, Flight, Flying};
 use crate::link::wire::Function;
 use crate::observe::probe::Probe;
@@ -79,7 +79,13 @@ pub(super) fn watch_acceptances<L: EventList<Payload>>(
 
 /// Applies the credit records of `port` that are visible at `key`.
 #[inline(always)]
-fn apply_visible(tx: &mut Tx, timing: &LinkTiming, cold: &mut [Cold], port: PortId, key: EventKey) {
+pub(super) fn apply_visible(
+    tx: &mut Tx,
+    timing: &LinkTiming,
+    cold: &mut [Cold],
+    port: PortId,
+    key: EventKey,
+) {
     while tx.has_record(key) {
         let record = tx.pop_record(cold, port);
         tx.outstanding -= u16::from(record.acknowledged);
@@ -136,6 +142,15 @@ pub(super) fn send_transmission<L: EventList<Payload>>(
 }
 
 impl<P: Probe> Links<P> {
+    /// A packet leaves through `port` for another part of the fabric.
+    pub(super) fn cross_border(&mut self, port: PortId, packet: u32, flight: &Flight) {
+        let Flight { arrival, behind, .. } = *flight;
+        let tx = &self.ports[port.index()].tx;
+        let pipeline = self.timings[tx.timing as usize].pipeline;
+        let key = arrival.earlier(Duration(if self.unfolded { pipeline } else { 0 }));
+        self.border.send_packet(tx.peer.0, packet, key, behind);
+    }
+
     // --- a link as a whole -----------------------------------------------------------------------
 
     /// Constants of the direction that ends at `port`; both ends know them.
@@ -209,7 +224,14 @@ impl<P: Probe> Links<P> {
         if unsent {
             rx.advertised += 1;
             let (Peer(peer), advertised) = (rx.peer, rx.advertised);
-            self.ports[peer.index()].tx.amend_last(&mut self.cold[peer.index()], advertised);
+            let cut = rx.special & special::CUT != 0;
+            let tx = &mut self.ports[peer.index()].tx;
+            if cut && tx.pending == 0 {
+                // Its record has left.
+                self.border.correct(peer, advertised);
+            } else {
+                tx.amend_last(&mut self.cold[peer.index()], advertised);
+            }
         }
         unsent
     }
@@ -318,6 +340,15 @@ impl<P: Probe> Links<P> {
         cx.post(self.accepts[port.index()], port.into(), Happening::Accepted.pack());
     }
 
+    /// Cut-through: nobody has to hear of the acceptance of the packet that comes through `port`, unless it
+    /// is the sender, who is in another part and could not say so ([`watch_acceptances`]).
+    #[inline(always)]
+    pub fn defer_acceptance(&mut self, port: PortId) {
+        if self.ports[port.index()].rx.special & special::CUT != 0 {
+            self.border.awaits_acceptance(port);
+        }
+    }
+
     // --- packets ---------------------------------------------------------------------------------
 
     /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive), up to what the
@@ -375,7 +406,11 @@ impl<P: Probe> Links<P> {
         key: EventKey,
         field: u16,
     ) {
-        cx.post(key, self.ports[port.index()].tx.peer.0.into(), Happening::Message { field }.pack());
+        let Rx { peer: Peer(peer), special, .. } = self.ports[port.index()].rx;
+        if special & special::CUT != 0 {
+            return self.border.send_message(peer, key, field);
+        }
+        cx.post(key, peer.into(), Happening::Message { field }.pack());
     }
 
     /// A VoQ message for `port` is not on the wire any more. Whether it is heard.
@@ -468,7 +503,10 @@ impl<P: Probe> Links<P> {
     /// A status of a link that needs more than the closed form has its place on the wire.
     #[cold]
     fn note_status(&mut self, now: u64, port: PortId, place: u64, acknowledged: u8, free: u8) {
-        let bits = self.ports[port.index()].rx.special;
+        let Rx { special: bits, peer: Peer(peer), .. } = self.ports[port.index()].rx;
+        if bits & special::CUT != 0 && self.ports[peer.index()].tx.pending == 1 {
+            self.border.tell(peer);
+        }
         if bits & special::WATCHED != 0 {
             self.end(port).note_place(now, place);
         }

@@ -209,8 +209,9 @@ pub(crate) struct Cold {
     pub channels: Option<Box<Channels>>,
     /// Whoever sits behind this sink takes packets itself: deliveries are events.
     pub listens: bool,
-    /// VoQ messages sent from this port that have not arrived.
-    pub messages_on_wire: u32,
+    /// VoQ messages sent from this port that have not arrived: in a fabric that is cut, the sum over its
+    /// parts, because the one counts what is sent and the other what arrives.
+    pub messages_on_wire: i32,
     /// Obey latency of the other end: from the end of a message's symbol to what it does there.
     pub obeyed_after: u64,
     pub stats: PortStats,
@@ -401,7 +402,9 @@ impl Rx {
     /// where the neighbour has credit and enough buffers are left: what is free then can only become more.
     #[inline(always)]
     pub fn tells_acceptance(&self) -> bool {
-        self.accept_told || self.special != 0 || self.buffers.saturating_sub(self.occupied) <= self.eager_at
+        self.accept_told
+            || self.special & !special::CUT != 0
+            || self.buffers.saturating_sub(self.occupied) <= self.eager_at
     }
 
     /// How the link of this port runs now.
@@ -440,8 +443,10 @@ pub(crate) mod special {
     pub const MEDIUM: u8 = 8;
     /// Messages of several virtual channels share the link by micropackets.
     pub const INTERLEAVED: u8 = 16;
-    /// Events of the link take packets to its other end.
-    pub const CARRIED: u8 = SYMBOLS | INTERLEAVED;
+    /// The other end of the link is in another part of the fabric.
+    pub const CUT: u8 = 32;
+    /// Events of the link, or the mail between parts, take packets to its other end.
+    pub const CARRIED: u8 = SYMBOLS | INTERLEAVED | CUT;
     /// What makes a [`Mode`](super::Mode).
     pub const MODE: u8 = SYMBOLS | MEDIUM | INTERLEAVED;
 }

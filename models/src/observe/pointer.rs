@@ -6,7 +6,7 @@ use super::probe::{
 };
 use sim_core::Time;
 use std::any::Any;
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard};
 
 /// Writes down the methods of [`Probe`] that tell something once: behind a pointer, and for who lends an
 /// observer.
@@ -15,6 +15,7 @@ macro_rules! observer {
         trait Observer {
             $(fn $method(&mut self, $($name: $value),*);)*
             fn as_any(&self) -> &dyn Any where Self: 'static;
+            fn as_any_mut(&mut self) -> &mut dyn Any where Self: 'static;
             fn into_any(self: Box<Self>) -> Box<dyn Any> where Self: 'static;
         }
 
@@ -24,6 +25,10 @@ macro_rules! observer {
             })*
 
             fn as_any(&self) -> &dyn Any where Self: 'static {
+                self
+            }
+
+            fn as_any_mut(&mut self) -> &mut dyn Any where Self: 'static {
                 self
             }
 
@@ -54,16 +59,20 @@ macro_rules! observer {
         }
 
         /// An observer that can be asked during the run.
-        impl<P: Probe> Probe for &RefCell<P> {
+        impl<P: Probe> Probe for &Mutex<P> {
             fn follows_packets(&self) -> bool {
-                self.borrow().follows_packets()
+                asked(self).follows_packets()
             }
 
             $(fn $method(&mut self, $($name: $value),*) {
-                self.borrow_mut().$method($($name),*);
+                asked(self).$method($($name),*);
             })*
         }
     };
+}
+
+fn asked<P>(observer: &Mutex<P>) -> MutexGuard<'_, P> {
+    observer.lock().expect("whoever panics ends the run")
 }
 
 observer! {
@@ -84,12 +93,12 @@ observer! {
 /// to the steps themselves that is little, and to compile the fabric for every observer took longer than all
 /// else.
 pub(crate) struct Pointer<'a> {
-    observer: Box<dyn Observer + 'a>,
+    observer: Box<dyn Observer + Send + 'a>,
     follows_packets: bool,
 }
 
 impl<'a> Pointer<'a> {
-    pub fn new(probe: impl Probe + 'a) -> Self {
+    pub fn new(probe: impl Probe + Send + 'a) -> Self {
         Self { follows_packets: probe.follows_packets(), observer: Box::new(probe) }
     }
 }
@@ -98,6 +107,11 @@ impl Pointer<'static> {
     /// The observer that this was made with.
     pub fn get<P: Probe + 'static>(&self) -> &P {
         self.observer.as_any().downcast_ref().expect("an observer keeps its type")
+    }
+
+    /// Likewise, to change it.
+    pub fn get_mut<P: Probe + 'static>(&mut self) -> &mut P {
+        self.observer.as_any_mut().downcast_mut().expect("an observer keeps its type")
     }
 
     /// Likewise, at the end.

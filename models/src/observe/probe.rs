@@ -527,5 +527,23 @@ pub trait Probe {
     fn sample(&mut self, _sample: &Sample) {}
 }
 
+/// An observer of which each part of a fabric that is cut can have one; together they come to what one would
+/// have come to.
+pub trait Share: Probe + Send + Sized {
+    /// An observer for a part, which has seen nothing; before anything happens.
+    #[must_use]
+    fn part(&self) -> Self;
+    /// The next that this observer, that of the whole, is told of is a sample. `parts` have been told of
+    /// everything before it.
+    fn before_sample(&mut self, _parts: &[&Self]) {}
+    /// The run is over: adds what the observer of a part was told.
+    fn join(&mut self, part: Self);
+}
+
 /// Observes nothing.
 impl Probe for () {}
+
+impl Share for () {
+    fn part(&self) -> Self {}
+    fn join(&mut self, (): Self) {}
+}

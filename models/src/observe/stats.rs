@@ -204,6 +204,12 @@ impl FlowLeft {
         *oldest = Time(created).min(*oldest);
     }
 
+    /// Adds what is under way in a part of the fabric without protocols.
+    pub(crate) fn add(&mut self, other: &FlowLeft) {
+        self.packets += other.packets;
+        self.oldest_packet = self.oldest_packet.into_iter().chain(other.oldest_packet).min();
+    }
+
     pub(crate) fn message(&mut self, created: u64) {
         self.messages += 1;
         let oldest = self.oldest_message.get_or_insert(Time(created));

@@ -110,6 +110,16 @@ impl Late {
         self.0.entry(packet).or_default().mark = mark;
     }
 
+    /// What is known of a packet that goes to another part of the fabric.
+    pub fn take(&mut self, packet: u32) -> Option<Delay> {
+        if self.0.is_empty() { None } else { self.0.remove(&packet) }
+    }
+
+    /// Likewise of one that has come from there.
+    pub fn put(&mut self, packet: u32, delay: Delay) {
+        self.0.insert(packet, delay);
+    }
+
     #[inline]
     pub fn of(&self, packet: u32) -> Delay {
         if self.0.is_empty() { Delay::default() } else { self.0.get(&packet).copied().unwrap_or_default() }

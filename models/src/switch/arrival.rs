@@ -73,8 +73,12 @@ impl Switch {
         } else {
             let rx = &links.ports[port.index()].rx;
             let tells = links.unfolded || hop.egress == DROP || rx.tells_acceptance();
-            if tells && rx.acknowledges() {
-                links.post_acceptance(cx, port);
+            if rx.acknowledges() {
+                if tells {
+                    links.post_acceptance(cx, port);
+                } else {
+                    links.defer_acceptance(port);
+                }
             }
         }
         None

@@ -19,6 +19,19 @@ pub struct StallReport {
     pub walk: Vec<String>,
 }
 
+/// State of a run after a slice of it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The event budget of the slice is used up; call again.
+    Running,
+    /// Simulated time reached the limit.
+    Limit,
+    /// Nothing is left to happen up to the limit or after it.
+    Drained,
+    /// The watchdog found a stall and the scenario says stop.
+    Stalled,
+}
+
 /// What is left after a run besides what the probe collected.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
@@ -65,4 +78,27 @@ pub struct Outcome {
     pub in_flight: u64,
     /// What of every flow is still under way, in the order of the flows.
     pub left: Vec<FlowLeft>,
+}
+
+impl Outcome {
+    /// Adds what a part of the fabric has come to, whose `own` devices are; there are no protocols.
+    pub(crate) fn add_part(&mut self, part: Outcome, own: impl Fn(u32) -> bool) {
+        self.ports.extend(part.ports.into_iter().filter(|(device, ..)| own(*device)));
+        self.ports.sort_by_key(|(device, port, _)| (*device, *port));
+        self.links.extend(part.links.into_iter().filter(|(device, ..)| own(*device)));
+        self.links.sort_by_key(|(device, port, _)| (*device, *port));
+        self.outcome.merge(&part.outcome);
+        self.trajectory.merge(&part.trajectory);
+        self.events += part.events;
+        self.packet_hops += part.packet_hops;
+        self.symbol_hops += part.symbol_hops;
+        self.wire_checked.add(&part.wire_checked);
+        self.injected += part.injected;
+        self.replicated += part.replicated;
+        self.delivered += part.delivered;
+        self.dropped += part.dropped;
+        self.in_flight += part.in_flight;
+        self.left.resize(part.left.len(), FlowLeft::default());
+        self.left.iter_mut().zip(&part.left).for_each(|(all, left)| all.add(left));
+    }
 }

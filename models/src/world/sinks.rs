@@ -89,7 +89,7 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// Settles everything that is due before `key` but that nobody has needed yet.
-    pub(super) fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
+    pub fn settle<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, key: EventKey) {
         self.settle_until(cx, key, key.time().0);
     }
 

@@ -13,12 +13,19 @@ use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{Node, PortId};
 use crate::link::Links;
 use crate::observe::probe::Probe;
-use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
+use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, Packet, UNSTAGED, WAITING};
 use crate::world::Fabric;
 use crate::world::outcome::StallReport;
 use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
 use voq_backpressure::symbol::Vc;
+
+/// A packet that waits: the part of the fabric that it is in, and its number there.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    part: usize,
+    packet: u32,
+}
 
 /// Why a packet does not move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -26,37 +33,67 @@ enum Reason {
     /// It does, or what it waits for does.
     Moving,
     /// Another packet has to go first.
-    Behind(u32),
-    /// The staging queue is stopped by this port of the neighbour, where this packet waits ([`NIL`]: none
-    /// does).
-    Stopped(u8, u32),
+    Behind(Spot),
+    /// The staging queue is stopped by this port of the neighbour, where this packet waits, if one does.
+    Stopped(u8, Option<Spot>),
     /// The link is down, or its ends have given up.
     NoLink,
-    /// No credit; this packet holds a buffer of the neighbour ([`NIL`]: none does).
-    NoCredit(u32),
+    /// No credit; this packet holds a buffer of the neighbour, if one does.
+    NoCredit(Option<Spot>),
 }
 
-struct View<'a, P> {
-    fabric: &'a Fabric<P>,
+/// The whole fabric at one instant, whether or not it is cut.
+pub(crate) struct View<'a, P> {
+    /// One, or all parts.
+    parts: &'a [&'a Fabric<P>],
+    /// The part of each port; empty if there is only one.
+    part_of: &'a [u16],
     key: EventKey,
 }
 
-impl<P: Probe> View<'_, P> {
-    /// The port at the other end of a link that somebody waits for.
-    fn across(&self, port: PortId) -> PortId {
-        self.fabric.links.across(port).expect("nobody waits for a port without a link")
+impl<'a, P: Probe> View<'a, P> {
+    pub fn new(parts: &'a [&'a Fabric<P>], part_of: &'a [u16], key: EventKey) -> Self {
+        View { parts, part_of, key }
     }
 
-    fn reason(&self, packet: u32) -> Reason {
-        let f = self.fabric;
-        let record = &f.links.packets[packet];
-        let port = f.links.port_of(packet);
+    fn part_of(&self, port: PortId) -> usize {
+        self.part_of.get(port.index()).map_or(0, |part| usize::from(*part))
+    }
+
+    /// The part that a port belongs to.
+    fn of(&self, port: PortId) -> &'a Fabric<P> {
+        self.parts[self.part_of(port)]
+    }
+
+    fn record(&self, spot: Spot) -> &'a Packet {
+        &self.parts[spot.part].links.packets[spot.packet]
+    }
+
+    /// All packets of the part that a port belongs to.
+    fn beside(&self, port: PortId) -> impl Iterator<Item = (Spot, &'a Packet)> {
+        self.within(self.part_of(port))
+    }
+
+    fn within(&self, part: usize) -> impl Iterator<Item = (Spot, &'a Packet)> {
+        let all = self.parts[part].links.packets.iter();
+        all.map(move |(packet, record)| (Spot { part, packet }, record))
+    }
+
+    /// The port at the other end of a link that somebody waits for.
+    fn across(&self, port: PortId) -> PortId {
+        self.of(port).links.across(port).expect("nobody waits for a port without a link")
+    }
+
+    fn reason(&self, spot: Spot) -> Reason {
+        let record = self.record(spot);
+        let port = record.port;
+        let f = self.of(port);
         if record.flags & WAITING == 0 {
             return if f.links.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
         }
         let tx = &f.links.ports[port.index()].tx;
         if self.is_refused(port, record.priority) {
-            return Reason::NoCredit(self.holder(packet, self.across(port)));
+            return Reason::NoCredit(self.holder(spot, self.across(port)));
         }
         if tx.done > self.key {
             return Reason::Moving;
@@ -69,7 +106,8 @@ impl<P: Probe> View<'_, P> {
             if f.links.cold[port.index()].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
                 return Reason::Moving;
             }
-            if tx.wake_posted || tx.pending > 0 || !f.links.cold[peer.index()].in_flight.is_empty() {
+            let arrives = !self.of(peer).links.cold[peer.index()].in_flight.is_empty();
+            if tx.wake_posted || tx.pending > 0 || arrives {
                 return Reason::Moving;
             }
             if let Some(Some(end)) = f.links.ends.get(port.index()) {
@@ -81,10 +119,10 @@ impl<P: Probe> View<'_, P> {
                     return Reason::Moving;
                 }
             }
-            let holder = self.holder(packet, peer);
+            let holder = self.holder(spot, peer);
             // A buffer of one that is under way, or leaves right now, will be told of.
             let under_way = tx.outstanding > 0 && !f.links.is_symbolic(port);
-            if holder == NIL && (under_way || self.is_read(peer)) {
+            if holder.is_none() && (under_way || self.is_read(peer)) {
                 return Reason::Moving;
             }
             return Reason::NoCredit(holder);
@@ -100,8 +138,8 @@ impl<P: Probe> View<'_, P> {
                 (priority * n + (port - switch.base) as usize) * n + input
             };
             let head = switch.inputs[list].head;
-            if head != packet && head != NIL {
-                return Reason::Behind(head);
+            if head != spot.packet && head != NIL {
+                return Reason::Behind(Spot { packet: head, ..spot });
             }
         }
         // The head of its queue: whatever else is stored at the output, or in a pool, is ahead of it.
@@ -109,49 +147,44 @@ impl<P: Probe> View<'_, P> {
             Node::Switch(s) if record.flags & AT_INPUT != 0 && f.switches[s].pool => Some(f.switches[s].base),
             _ => None,
         };
-        let in_way = |id: u32| match pool {
-            Some(base) => f.links.base_of(f.links.port_of(id)) == base,
-            None => f.links.port_of(id) == port,
+        let in_way = |other: &Packet| match pool {
+            Some(base) => f.links.base_of(other.port) == base,
+            None => other.port == port,
         };
-        let ahead = f
-            .links
-            .packets
-            .iter()
-            .filter(|(id, p)| {
+        let ahead = self
+            .beside(port)
+            .filter(|(other, p)| {
                 // A virtual channel waits for no other but VC0.
                 let same = matches!(vc_of(p.priority), vc if vc == 0 || vc == vc_of(record.priority));
-                same && *id != packet && p.flags & WAITING != 0 && p.flags & AT_INPUT == 0 && in_way(*id)
+                same && *other != spot && p.flags & WAITING != 0 && p.flags & AT_INPUT == 0 && in_way(p)
             })
             .min_by_key(|(_, p)| p.stamp);
         match ahead {
             // At the head of its input queue it waits for a place in the buffer, whatever the ages.
-            Some((id, p))
+            Some((other, p))
                 if record.flags & AT_INPUT != 0 || (p.stamp.wrapping_sub(record.stamp) as i32) < 0 =>
             {
-                Reason::Behind(id)
+                Reason::Behind(other)
             }
             _ => Reason::Moving,
         }
     }
 
-    /// The packet of the same channel as `packet` that has held a buffer of `peer` longest, or [`NIL`].
-    fn holder(&self, packet: u32, peer: PortId) -> u32 {
-        let f = self.fabric;
-        let vc = vc_of(f.links.packets[packet].priority);
-        let waits = f.links.packets.iter().filter(|(id, p)| {
-            vc_of(p.priority) == vc
-                && p.flags & WAITING != 0
-                && *id != packet
-                && f.links.input_of(*id) == peer
+    /// The packet of the same channel as this one that has held a buffer of `peer` longest.
+    fn holder(&self, spot: Spot, peer: PortId) -> Option<Spot> {
+        let links = &self.of(peer).links;
+        let vc = vc_of(self.record(spot).priority);
+        let waits = self.beside(peer).filter(|(other, p)| {
+            vc_of(p.priority) == vc && p.flags & WAITING != 0 && *other != spot && links.input_of(p) == peer
         });
-        waits.min_by_key(|(_, p)| p.stamp).map_or(NIL, |(id, _)| id)
+        waits.min_by_key(|(_, p)| p.stamp).map(|(other, _)| other)
     }
 
     /// Receiver-controlled flow control: the neighbour refuses what `port` sends, has no room for `priority`,
     /// and gets none from a transmission that succeeds. The wire is busy with repetitions, and yet nothing
     /// moves.
     fn is_refused(&self, port: PortId, priority: u8) -> bool {
-        let f = self.fabric;
+        let f = self.of(port);
         let refused = |port: PortId| {
             let end = f.links.ends.get(port.index()).and_then(|end| end.as_ref());
             end.is_some_and(|end| end.is_refused()) && f.links.is_symbolic(port)
@@ -168,7 +201,7 @@ impl<P: Probe> View<'_, P> {
 
     /// Outputs that read from the input buffers of `port` right now.
     fn readers(&self, port: PortId) -> impl Iterator<Item = PortId> {
-        let f = self.fabric;
+        let f = self.of(port);
         let (base, ports) = match f.links.nodes.node(port) {
             Node::Switch(s) => (f.switches[s].base, f.switches[s].ports),
             Node::Endpoint(_) => (port, 0),
@@ -186,10 +219,10 @@ impl<P: Probe> View<'_, P> {
     }
 
     fn stopped(&self, port: PortId, queue: u8) -> Reason {
-        let f = self.fabric;
-        let cold = &f.links.cold[port.index()];
+        let cold = &self.of(port).links.cold[port.index()];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
         let peer = self.across(port);
+        let f = self.of(peer);
         let neighbour = &f.switches[f.links.nodes.switch(peer)];
         let ports = neighbour.ports as u16;
         // Only sets of several ports have a pseudo queue.
@@ -198,41 +231,81 @@ impl<P: Probe> View<'_, P> {
             staging.receiver.is_congested(Vc::VC0, p)
                 && set.map_or_else(|| cold.queue_of(p as u8) == queue, |set| set >> p & 1 == 1)
         };
-        let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
+        let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, None) };
         let output = neighbour.base + u32::from(p);
         // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
         let own = (peer - neighbour.base) as u16;
         let originator = neighbour.backpressure.as_ref().map(|said| &said.originator);
+        let on_wire = |part: &&Fabric<P>| part.links.cold[peer.index()].messages_on_wire;
         let told = originator.is_some_and(|o| {
             o.reported(own, p)
                 || o.pending_messages(own) > 0
-                || f.links.cold[peer.index()].messages_on_wire > 0
+                || self.parts.iter().map(on_wire).sum::<i32>() > 0
         });
         if !told {
-            return Reason::Stopped(p as u8, NIL);
+            return Reason::Stopped(p as u8, None);
         }
-        let holder = f
-            .links
-            .packets
-            .iter()
-            .filter(|(id, w)| w.flags & WAITING != 0 && f.links.port_of(*id) == output)
+        let holder = self
+            .beside(output)
+            .filter(|(_, w)| w.flags & WAITING != 0 && w.port == output)
             .min_by_key(|(_, w)| w.stamp)
-            .map(|(id, _)| id);
+            .map(|(other, _)| other);
         match holder {
-            Some(id) => Reason::Stopped(p as u8, id),
             None if f.links.ports[output.index()].tx.done > self.key => Reason::Moving,
-            None => Reason::Stopped(p as u8, NIL),
+            holder => Reason::Stopped(p as u8, holder),
         }
+    }
+
+    fn describe(&self, spot: Spot) -> String {
+        let record = self.record(spot);
+        let port = record.port;
+        let links = &self.of(port).links;
+        let path = |port: PortId| &links.config.devices[links.ports[port.index()].rx.device as usize].path;
+        let device = path(port);
+        let flow = &links.config.flows[record.flow as usize].name;
+        let number = port - links.base_of(port);
+        let head = format!(
+            "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
+            record.sequence,
+            record.destination_id()
+        );
+        let why = match self.reason(spot) {
+            Reason::Moving => "which is at work".to_string(),
+            Reason::NoLink => "its link is down".to_string(),
+            Reason::Behind(_) => "behind another packet".to_string(),
+            Reason::Stopped(p, holder) => {
+                let peer = path(self.across(port));
+                let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
+                if holder.is_none() {
+                    format!("{stop}, which is clear: the message that says so never came")
+                } else {
+                    stop
+                }
+            }
+            Reason::NoCredit(holder) => {
+                let peer = path(self.across(port));
+                if holder.is_none() {
+                    format!("{peer} advertises no free buffer, though no packet holds one")
+                } else {
+                    match vc_of(record.priority) {
+                        0 => format!("{peer} has no free buffer for priority {}", record.priority),
+                        vc => format!("{peer} has no free buffer for VC{vc}"),
+                    }
+                }
+            }
+        };
+        format!("{head}: {why}")
     }
 }
 
 impl<P: Probe> WaitGraph for View<'_, P> {
-    type Node = u32;
+    type Node = Spot;
 
-    fn waits_for(&self, node: u32) -> Option<u32> {
+    fn waits_for(&self, node: Spot) -> Option<Spot> {
         match self.reason(node) {
             Reason::Moving | Reason::NoLink => None,
-            Reason::Behind(id) | Reason::Stopped(_, id) | Reason::NoCredit(id) => (id != NIL).then_some(id),
+            Reason::Behind(other) => Some(other),
+            Reason::Stopped(_, holder) | Reason::NoCredit(holder) => holder,
         }
     }
 }
@@ -241,7 +314,7 @@ impl<P: Probe> WaitGraph for View<'_, P> {
 const WATCH_STEPS: u64 = 256;
 
 /// What the watchdog has found, and when it looks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Watchdog {
     pub stalls: Vec<StallReport>,
     /// Places of which a stall has been reported: port and staging queue.
@@ -256,18 +329,69 @@ impl Watchdog {
     pub fn new(stall_after: u64) -> Self {
         Watchdog { stalls: Vec::new(), stalled: Vec::new(), stall_after, watch_steps: 1 }
     }
+
+    /// Looks for what stands still. `idle`: no event is left, so whatever waits now waits for ever. Whether
+    /// it has found something new.
+    pub fn look<P: Probe>(&mut self, view: &View<'_, P>, idle: bool) -> bool {
+        let at = view.key.time();
+        let deadline = if idle { at.0 } else { at.0.saturating_sub(self.stall_after) };
+        let before = self.stalls.len();
+        let mut seen: Vec<(PortId, u8)> = self.stalled.clone();
+        // The longest wait first, ties by name: what is reported must not depend on where packets lie.
+        let mut old: Vec<(Spot, &Packet)> = (0..view.parts.len())
+            .flat_map(|part| view.within(part))
+            .filter(|(_, p)| p.snapshot.at <= deadline)
+            .filter(|(_, p)| p.flags & WAITING != 0 || view.of(p.port).links.is_cut_off(p.port))
+            .collect();
+        old.sort_by_key(|(_, p)| (p.snapshot.at, p.source, p.origin, p.sequence, p.port));
+        for (spot, record) in old {
+            let port = record.port;
+            let place = (port, record.queue);
+            if seen.contains(&place) {
+                continue;
+            }
+            // At its source a packet may wait long behind others; only a stopped queue or a transmitter
+            // that does not start anything is suspicious there.
+            let links = &view.of(port).links;
+            let clock = &links.ports[port.index()].tx.clock;
+            let suspicious = match clock.stopped_since(record.queue) {
+                Some(since) => since <= deadline,
+                None => links.nodes.is_switch(port) || clock.last_start() <= deadline,
+            };
+            if !suspicious {
+                continue;
+            }
+            seen.push(place);
+            let (cycle, nodes) = match walk(view, spot, 10_000) {
+                Walk::Cycle(nodes) => (true, nodes),
+                Walk::Chain(nodes) => (false, nodes),
+                Walk::Cut(_) => continue,
+            };
+            let last = *nodes.last().expect("a walk has its start");
+            // With nothing left to happen, nothing moves: whatever the walk ends at is stuck.
+            if !cycle && !idle && view.reason(last) == Reason::Moving {
+                continue;
+            }
+            let walk = nodes.iter().map(|n| view.describe(*n)).collect();
+            self.stalled.push(place);
+            self.stalls.push(StallReport { at, since: Time(record.snapshot.at), cycle, walk });
+        }
+        self.stalls.len() > before
+    }
+
+    /// From a look to the next, ps. Where nothing is on its way nothing waits: it looks less and less often,
+    /// or an idle hour costs millions of looks.
+    pub fn pause(&mut self, empty: bool) -> u64 {
+        self.watch_steps = if empty { (2 * self.watch_steps).min(WATCH_STEPS) } else { 1 };
+        self.watch_steps * self.stall_after
+    }
 }
 
 impl<P: Probe> Links<P> {
-    /// The port whose transmitter a waiting packet is for.
-    fn port_of(&self, packet: u32) -> PortId {
-        self.packets[packet].port
-    }
-
     /// The port through which a waiting packet came in, or [`PortId::NONE`] at its source.
-    fn input_of(&self, packet: u32) -> PortId {
-        let base = self.base_of(self.packets[packet].port);
-        if self.nodes.is_switch(base) { base + u32::from(self.packets[packet].input) } else { PortId::NONE }
+    fn input_of(&self, record: &Packet) -> PortId {
+        let base = self.base_of(record.port);
+        if self.nodes.is_switch(base) { base + u32::from(record.input) } else { PortId::NONE }
     }
 
     /// The link of this port is down, or has given up: what was sent and is not acknowledged stands here.
@@ -277,127 +401,21 @@ impl<P: Probe> Links<P> {
 }
 
 impl<P: Probe> Fabric<P> {
-    fn describe(&self, view: &View<'_, P>, packet: u32) -> String {
-        let record = &self.links.packets[packet];
-        let port = self.links.port_of(packet);
-        let path =
-            |port: PortId| &self.links.config.devices[self.links.ports[port.index()].rx.device as usize].path;
-        let device = path(port);
-        let flow = &self.links.config.flows[record.flow as usize].name;
-        let number = port - self.links.base_of(port);
-        let head = format!(
-            "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
-            record.sequence,
-            record.destination_id()
-        );
-        let why = match view.reason(packet) {
-            Reason::Moving => "which is at work".to_string(),
-            Reason::NoLink => "its link is down".to_string(),
-            Reason::Behind(_) => "behind another packet".to_string(),
-            Reason::Stopped(p, id) => {
-                let peer = path(view.across(port));
-                let stop = format!("staging queue {} is stopped by port {p} of {peer}", record.queue);
-                if id == NIL {
-                    format!("{stop}, which is clear: the message that says so never came")
-                } else {
-                    stop
-                }
-            }
-            Reason::NoCredit(id) => {
-                let peer = path(view.across(port));
-                if id == NIL {
-                    format!("{peer} advertises no free buffer, though no packet holds one")
-                } else {
-                    match vc_of(record.priority) {
-                        0 => format!("{peer} has no free buffer for priority {}", record.priority),
-                        vc => format!("{peer} has no free buffer for VC{vc}"),
-                    }
-                }
-            }
-        };
-        format!("{head}: {why}")
-    }
-
     pub(super) fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         let now = cx.now().0;
         self.settle(cx, cx.key());
         self.links.observe.pending -= 1;
         let idle = self.links.is_idle(cx);
-        // Without any event left, whatever waits now waits for ever.
-        let deadline = if idle { now } else { now.saturating_sub(self.watchdog.stall_after) };
-        let mut found = Vec::new();
-        {
-            let view = View { fabric: self, key: cx.key() };
-            let mut seen: Vec<(PortId, u8)> = self.watchdog.stalled.clone();
-            // The longest wait first, ties by name: what is reported must not depend on where packets lie.
-            let mut old: Vec<u32> = (self.links.packets.iter())
-                .filter(|(_, p)| p.snapshot.at <= deadline)
-                .filter(|(id, p)| p.flags & WAITING != 0 || self.links.is_cut_off(self.links.port_of(*id)))
-                .map(|(id, _)| id)
-                .collect();
-            old.sort_by_key(|id| {
-                let p = &self.links.packets[*id];
-                (p.snapshot.at, p.source, p.origin, p.sequence, p.port)
-            });
-            for id in old {
-                let record = &self.links.packets[id];
-                let port = self.links.port_of(id);
-                let place = (port, record.queue);
-                if seen.contains(&place) {
-                    continue;
-                }
-                // At its source a packet may wait long behind others; only a stopped queue or a transmitter
-                // that does not start anything is suspicious there.
-                let tx = &self.links.ports[port.index()].tx;
-                let suspicious = match tx.clock.stopped_since(record.queue) {
-                    Some(since) => since <= deadline,
-                    None => self.links.nodes.is_switch(port) || tx.clock.last_start() <= deadline,
-                };
-                if !suspicious {
-                    continue;
-                }
-                seen.push(place);
-                let (cycle, nodes) = match walk(&view, id, 10_000) {
-                    Walk::Cycle(nodes) => (true, nodes),
-                    Walk::Chain(nodes) => (false, nodes),
-                    Walk::Cut(_) => continue,
-                };
-                let last = *nodes.last().expect("a walk has its start");
-                // With nothing left to happen, nothing moves: whatever the walk ends at is stuck.
-                if !cycle && !idle && view.reason(last) == Reason::Moving {
-                    continue;
-                }
-                let report = StallReport {
-                    at: cx.now(),
-                    since: Time(record.snapshot.at),
-                    cycle,
-                    walk: nodes.iter().map(|n| self.describe(&view, *n)).collect(),
-                };
-                found.push((place, report));
-            }
-        }
-        let stop = self.links.config.stop_on_stall && !found.is_empty();
-        for (place, report) in found {
-            self.watchdog.stalled.push(place);
-            self.watchdog.stalls.push(report);
-        }
-        if stop {
+        let mut watchdog = std::mem::take(&mut self.watchdog);
+        let found = watchdog.look(&View::new(&[&*self], &[], cx.key()), idle);
+        self.watchdog = watchdog;
+        if found && self.links.config.stop_on_stall {
             cx.stop();
         }
         if !idle {
             self.links.observe.pending += 1;
-            // Where nothing is on its way nothing waits: look less and less often, or an idle hour costs
-            // millions of looks.
-            self.watchdog.watch_steps = if self.links.packets.len() == 0 {
-                (2 * self.watchdog.watch_steps).min(WATCH_STEPS)
-            } else {
-                1
-            };
-            let key = self
-                .links
-                .observe
-                .keys
-                .make(Time(now + self.watchdog.watch_steps * self.watchdog.stall_after), class::WATCH);
+            let next = now + self.watchdog.pause(self.links.packets.len() == 0);
+            let key = self.links.observe.keys.make(Time(next), class::WATCH);
             cx.post(key, 0, Happening::Watch.pack());
         }
     }

@@ -1,9 +1,12 @@
 //! What happens in a run, as both simulators tell it.
 
 use models::config::{FabricConfig, FlowControl, SymbolicLink};
-use models::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Parts, StagingEdge};
+use models::probe::{
+    Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Parts, Share, StagingEdge,
+};
+use models::run::{Parallel, Partition, Threads};
 use models::stats::{LinkStats, PortStats};
-use models::{Probe, Progress, RunOptions, Watched};
+use models::{Outcome, Probe, Progress, RunOptions, Watched};
 use sim_core::Time;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -226,12 +229,37 @@ impl Probe for Recorder {
     }
 }
 
+impl Share for Recorder {
+    fn part(&self) -> Self {
+        Recorder::default()
+    }
+
+    fn join(&mut self, part: Self) {
+        self.0.extend(part.0);
+    }
+}
+
 /// What the fast simulator says about the time up to `until`.
 pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
     let mut recorder = Recorder::default();
     let mut simulation = Watched::new(Arc::new(config.clone()), RunOptions::default(), &mut recorder);
     while simulation.run(Time(until), u64::MAX) == Progress::Running {}
     let outcome = simulation.finish();
+    told(config, until, recorder, &outcome)
+}
+
+/// Likewise on several threads, in parts of the fabric.
+pub fn parallel(config: &FabricConfig, until: u64, cut: &Partition, threads: usize) -> Vec<Record> {
+    let threads = Threads { count: threads, clock: || 0 };
+    let config = Arc::new(config.clone());
+    let mut simulation =
+        Parallel::new(config.clone(), RunOptions::default(), Recorder::default(), cut, threads);
+    while simulation.run(Time(until), u64::MAX) == Progress::Running {}
+    let (recorder, outcome, _) = simulation.finish();
+    told(&config, until, recorder, &outcome)
+}
+
+fn told(config: &FabricConfig, until: u64, recorder: Recorder, outcome: &Outcome) -> Vec<Record> {
     let mut records = recorder.0;
     for (device, port, stats) in &outcome.ports {
         records.push(Record::totals(until, *device, *port, stats));

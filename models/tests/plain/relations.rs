@@ -4,6 +4,7 @@
 use crate::generate::{Case, case};
 use crate::record::{self, Record};
 use models::config::*;
+use models::run::Partition;
 use sim_core::{Duration, Stream, Time};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -317,6 +318,29 @@ fn what_nobody_uses_changes_nothing() {
 
 /// What a start tells of where the time went is all the time since the creation, also of packets that were
 /// refused before.
+/// However a fabric is cut, and on however many threads: the same.
+#[test]
+fn parts_change_nothing() {
+    let (mut cuts, mut symbolic) = (0, 0);
+    let count = std::env::var("RIOSIM_PARTS_COUNT").map_or(FABRICS, |text| text.parse().expect("a number"));
+    for number in 0..count {
+        let case = case(number);
+        let before = records(&case.config, case.until);
+        for lot in 0..2 {
+            let Ok(cut) = Partition::by_lot(&case.config, 2 + lot as usize, number ^ lot) else { continue };
+            let threads = 1 + (number + lot) as usize % 3;
+            let after = record::parallel(&case.config, case.until, &cut, threads);
+            assert_equal(&case, &format!("{cut:?} on {threads} threads"), &before, &after);
+            cuts += 1;
+            symbolic += usize::from(!case.config.symbolic.is_empty());
+        }
+    }
+    assert!(
+        cuts * 2 > count && symbolic * 20 > cuts as usize,
+        "{cuts} cuts, {symbolic} beside symbolic links"
+    );
+}
+
 #[test]
 fn what_a_start_tells_adds_up() {
     let (mut starts, mut late) = (0, 0);

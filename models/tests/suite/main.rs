@@ -22,6 +22,7 @@ mod media;
 mod micropackets;
 mod multicast;
 mod ordering;
+mod parallel;
 mod port_rules;
 mod priority;
 mod random_fabrics;

@@ -24,7 +24,7 @@ fn staging(d: &mut Draw) -> StagingConfig {
 
 /// A tree of one to three switches with two to four endpoints each; `voq`: everything is stopped and
 /// released.
-fn fabric(seed: u64, voq: bool) -> Net {
+pub fn fabric(seed: u64, voq: bool) -> Net {
     fabric_with(seed, voq, true)
 }
 
@@ -644,7 +644,7 @@ fn equal<const N: usize>(
 }
 
 /// The surroundings of the first difference between two texts.
-fn difference(a: &str, b: &str) -> String {
+pub fn difference(a: &str, b: &str) -> String {
     let at = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let around = |text: &str| text[at.saturating_sub(200)..text.len().min(at + 100)].to_string();
     format!("{}\ninstead of\n{}", around(b), around(a))

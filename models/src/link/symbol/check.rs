@@ -31,6 +31,15 @@ pub struct WireChecked {
 }
 
 impl WireChecked {
+    /// Adds what was checked elsewhere.
+    pub(crate) fn add(&mut self, other: &WireChecked) {
+        self.packets += other.packets;
+        self.symbols += other.symbols;
+        self.octets.merge(&other.octets);
+    }
+}
+
+impl WireChecked {
     /// A packet or a frame with these octets.
     pub(crate) fn packet(&mut self, octets: &[u8]) {
         self.packets += 1;

@@ -1,0 +1,357 @@
+//! One run on several threads, in parts that hear of each other at the borders of windows.
+//!
+//! Each part is a fabric of its own over the ports of the whole one, with a kernel of its own; what is not
+//! its own stands still in it. A window is not longer than the time in which anything that happens in one
+//! part is learned by another ([`lookahead`](crate::link::border::lookahead)), so within it the parts need
+//! not know of each other. Keys do not depend on the partition, and records are visible by their keys: so all
+//! results are those of one thread, whatever the partition and the number of threads.
+//!
+//! Who sees the whole fabric, the sampling and the watchdog, looks between two windows ([`overseer`]).
+
+mod overseer;
+mod partition;
+mod threads;
+
+pub use partition::{Partition, Whole};
+
+use crate::config::FabricConfig;
+use crate::event::{Happening, LinkStep, Payload, class};
+use crate::ids::{Id as _, PortId, SwitchId};
+use crate::link::border::Mail;
+use crate::observe::pointer::Pointer;
+use crate::world::outcome::{Outcome, Progress};
+use crate::world::{Fabric, PipelineMode};
+pub(crate) use overseer::BeforeSample;
+use overseer::{Overseer, Step};
+use sim_core::{ChosenList, Event, EventKey, Kernel, Time};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use threads::{Claims, Meeting};
+
+/// The lower bound of an instant: whatever happens before it has a smaller key.
+fn floor(at: u64) -> EventKey {
+    EventKey::floor(Time(at), class::ARRIVAL)
+}
+
+/// What it cost that a run was cut.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Parts of the fabric.
+    pub parts: usize,
+    /// Threads that did them.
+    pub threads: usize,
+    /// Windows.
+    pub windows: u64,
+    /// Packets, records and messages from one part to another.
+    pub letters: u64,
+    /// Events of all windows.
+    pub events: u64,
+    /// Events of the part with most of them, summed over windows.
+    pub longest: u64,
+    /// How long threads waited for each other, summed over threads, in units of the clock that was given.
+    pub waited: u64,
+}
+
+/// Threads for a run, and a clock by which they measure how long they wait; it decides nothing.
+#[derive(Copy, Clone, Debug)]
+pub struct Threads {
+    /// How many, at least one.
+    pub count: usize,
+    /// The time now, in any unit.
+    pub clock: fn() -> u64,
+}
+
+type PartKernel = Kernel<Fabric<Pointer<'static>>, ChosenList<Payload>>;
+
+/// One part.
+struct Part {
+    kernel: PartKernel,
+    /// What has not been sent yet, by part; empty between windows.
+    out: Vec<Mail>,
+    /// Events on their way from mail to the kernel; empty otherwise.
+    arriving: Vec<Event<Payload>>,
+    /// The earliest instant at which something happens here, or elsewhere because of what has left.
+    next: u64,
+    /// Events of the last window, and letters that left after it.
+    events: u64,
+    letters: u64,
+}
+
+impl Part {
+    fn new(
+        mut fabric: Fabric<Pointer<'static>>,
+        list: ChosenList<Payload>,
+        cut: &Partition,
+        own: u16,
+    ) -> Self {
+        let owners = isolate(&mut fabric, cut, own);
+        let config = fabric.links.config.clone();
+        let mut first = Vec::new();
+        let mut kernel = Kernel::new(fabric, list);
+        kernel.world.bootstrap(|event| first.push(event));
+        for event in first {
+            if is_own(&kernel.world, &config, &owners, own, &event) {
+                kernel.schedule(event);
+            }
+        }
+        let out = (0..cut.parts()).map(|_| Mail::default()).collect();
+        let mut part = Part { kernel, out, arriving: Vec::new(), next: 0, events: 0, letters: 0 };
+        part.next = part.next_here();
+        part
+    }
+
+    /// The earliest instant at which something happens here.
+    fn next_here(&mut self) -> u64 {
+        let links = &self.kernel.world.links;
+        let unaccepted = links.border.unaccepted().iter().map(|port| links.accepts[port.index()].time().0);
+        let accepted = unaccepted.min().unwrap_or(u64::MAX);
+        self.kernel.next_key().map_or(accepted, |key| accepted.min(key.time().0))
+    }
+
+    /// Takes in what others have sent; nothing of it is earlier than `from`.
+    fn receive(&mut self, mail: &mut Mail, from: u64) {
+        self.kernel.world.links.import(mail, floor(from), |event| self.arriving.push(event));
+        self.arriving.drain(..).for_each(|event| self.kernel.schedule(event));
+    }
+
+    /// Everything before `end`.
+    fn run(&mut self, end: u64) {
+        let before = self.kernel.events_handled();
+        let _ = self.kernel.run_until(Time(end - 1));
+        self.events = self.kernel.events_handled() - before;
+        let fabric = &mut self.kernel.world;
+        let mut waiting = fabric.links.border.take_unaccepted();
+        waiting.retain(|&port| {
+            let switch = &mut fabric.switches[fabric.links.nodes.switch(port)];
+            switch.note_acceptance(&mut fabric.links, port - switch.base, floor(end));
+            fabric.links.ports[port.index()].rx.unaccepted != 0
+        });
+        fabric.links.border.put_unaccepted(waiting);
+        let learned = fabric.links.export(&mut self.out);
+        self.letters = self.out.iter().map(|mail| mail.len() as u64).sum();
+        self.next = self.next_here().min(learned);
+    }
+}
+
+/// Devices of other parts stand still in this fabric, and links to them are cut. The part of each port.
+fn isolate(fabric: &mut Fabric<Pointer<'static>>, cut: &Partition, own: u16) -> Arc<[u16]> {
+    let owners: Arc<[u16]> = fabric.links.ports.iter().map(|port| cut.part(port.rx.device)).collect();
+    fabric.links.cut(owners.clone(), own);
+    fabric.links.observe.sample_every = 0;
+    fabric.watchdog.stall_after = 0;
+    for endpoint in fabric.endpoints.iter_mut().filter(|endpoint| cut.part(endpoint.device) != own) {
+        endpoint.sources = Vec::new();
+        endpoint.next = u64::MAX;
+    }
+    for switch in fabric.switches.iter_mut().filter(|switch| cut.part(switch.device) != own) {
+        switch.backpressure = None;
+        switch.routes = Vec::new();
+    }
+    owners
+}
+
+/// Whether a first event of a run is for a device of this part.
+fn is_own(
+    fabric: &Fabric<Pointer<'static>>,
+    config: &FabricConfig,
+    owners: &[u16],
+    own: u16,
+    event: &Event<Payload>,
+) -> bool {
+    let port = match event.payload.unpack() {
+        Happening::Link(LinkStep::Register) => {
+            let write = &config.voq_writes[event.target as usize];
+            fabric.links.nodes.port((write.device, write.port))
+        }
+        Happening::Tick => fabric.switches[SwitchId::new(event.target)].base,
+        _ => PortId::new(event.target),
+    };
+    owners[port.index()] == own
+}
+
+/// A run in parts.
+pub(crate) struct Cut {
+    parts: Vec<Mutex<Part>>,
+    /// What was sent in the windows with an even number, and in the others: by who gets it, and who sent it.
+    post: [Vec<Mutex<Mail>>; 2],
+    overseer: Mutex<Overseer>,
+    meeting: Meeting,
+    claims: Claims,
+    threads: Threads,
+    /// Windows that are over.
+    windows: AtomicU64,
+    /// Where the last window ended, and where this one does.
+    from: AtomicU64,
+    end: AtomicU64,
+    /// The slice of the run is over.
+    over: AtomicBool,
+    waited: AtomicU64,
+}
+
+impl Cut {
+    /// `part`: an observer for a part.
+    pub fn new(
+        config: &Arc<FabricConfig>,
+        (pipeline, wire_check): (PipelineMode, bool),
+        (cut, threads): (&Partition, Threads),
+        mut list: impl FnMut() -> ChosenList<Payload>,
+        observer: (Pointer<'static>, BeforeSample),
+        part: impl Fn() -> Pointer<'static>,
+    ) -> Self {
+        let count = cut.parts();
+        let parts: Vec<Mutex<Part>> = (0..count as u16)
+            .map(|own| {
+                let mut fabric = Fabric::new(config.clone(), pipeline, part());
+                if wire_check {
+                    fabric.links.check_wire();
+                }
+                Mutex::new(Part::new(fabric, list(), cut, own))
+            })
+            .collect();
+        let post = || (0..count * count).map(|_| Mutex::default()).collect();
+        let threads = Threads { count: threads.count.clamp(1, count), ..threads };
+        Cut {
+            post: [post(), post()],
+            overseer: Mutex::new(Overseer::new(config, cut, observer)),
+            meeting: Meeting::new(threads.count),
+            claims: Claims::new(count),
+            threads,
+            windows: AtomicU64::new(0),
+            from: AtomicU64::new(0),
+            end: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+            waited: AtomicU64::new(0),
+            parts,
+        }
+    }
+
+    /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
+    pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+        lock(&self.overseer).begin(limit, max_events);
+        self.over.store(false, Ordering::Relaxed);
+        self.prepare();
+        if !self.over.load(Ordering::Relaxed) {
+            std::thread::scope(|scope| {
+                let cut = &*self;
+                let others: Vec<_> =
+                    (1..cut.threads.count).map(|thread| scope.spawn(move || cut.work(thread))).collect();
+                cut.work(0);
+                for other in others {
+                    if let Err(panic) = other.join() {
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+            });
+        }
+        lock(&self.overseer).progress()
+    }
+
+    /// Windows until the slice is over.
+    fn work(&self, thread: usize) {
+        let _alarm = self.meeting.watch();
+        loop {
+            let window = self.windows.load(Ordering::Acquire);
+            let (from, end) = (self.from.load(Ordering::Relaxed), self.end.load(Ordering::Relaxed));
+            for part in self.claims.of(window, thread, self.threads.count) {
+                self.window(window, part, from, end);
+            }
+            let begin = (self.threads.clock)();
+            let mut prepared = false;
+            let goes_on = self.meeting.meet(window, || {
+                prepared = true;
+                self.windows.store(window + 1, Ordering::Release);
+                self.prepare();
+            });
+            if !prepared {
+                self.waited.fetch_add((self.threads.clock)() - begin, Ordering::Relaxed);
+            }
+            if !goes_on || self.over.load(Ordering::Acquire) {
+                return;
+            }
+        }
+    }
+
+    /// One window of one part.
+    fn window(&self, window: u64, number: usize, from: u64, end: u64) {
+        let mut part = lock(&self.parts[number]);
+        self.deliver(window, number, &mut part, from);
+        part.run(end);
+        let count = self.parts.len();
+        let post = &self.post[(window % 2) as usize];
+        for (to, mail) in part.out.iter_mut().enumerate().filter(|(_, mail)| mail.len() > 0) {
+            std::mem::swap(&mut *lock(&post[to * count + number]), mail);
+        }
+    }
+
+    /// What was sent in the window before `window`.
+    fn deliver(&self, window: u64, number: usize, part: &mut Part, from: u64) {
+        let count = self.parts.len();
+        let post = &self.post[((window + 1) % 2) as usize];
+        for mail in &post[number * count..(number + 1) * count] {
+            let mut mail = lock(mail);
+            if mail.len() > 0 {
+                part.receive(&mut mail, from);
+            }
+        }
+    }
+
+    /// Nobody works: what comes next.
+    fn prepare(&self) {
+        let mut overseer = lock(&self.overseer);
+        let mut parts: Vec<MutexGuard<'_, Part>> = self.parts.iter().map(lock).collect();
+        overseer.count(&mut parts, self.windows.load(Ordering::Relaxed));
+        loop {
+            match overseer.next(&parts) {
+                Step::Look => {
+                    self.deliver_all(&mut parts);
+                    overseer.look(&mut parts);
+                }
+                Step::Window(end) => {
+                    self.from.store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
+                    self.end.store(end, Ordering::Relaxed);
+                    return;
+                }
+                Step::Over => {
+                    self.deliver_all(&mut parts);
+                    overseer.close(&parts);
+                    self.over.store(true, Ordering::Release);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The mail is in before a window begins, for who looks at all parts.
+    fn deliver_all(&self, parts: &mut [MutexGuard<'_, Part>]) {
+        let (window, end) = (self.windows.load(Ordering::Relaxed), self.end.load(Ordering::Relaxed));
+        for (number, part) in parts.iter_mut().enumerate() {
+            self.deliver(window, number, part, end);
+            part.next = part.next_here();
+        }
+    }
+
+    /// Simulated time reached.
+    pub fn now(&self) -> Time {
+        lock(&self.overseer).now()
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        lock(&self.overseer).events()
+    }
+
+    /// Ends the run: settles everything that is due by now. The observers, that of the whole first, the
+    /// totals, and what it cost.
+    pub fn finish(self) -> (Pointer<'static>, Vec<Pointer<'static>>, Outcome, Cost) {
+        let open = |part: Mutex<Part>| part.into_inner().expect("no part has panicked");
+        let kernels = self.parts.into_iter().map(|part| open(part).kernel).collect();
+        let overseer = self.overseer.into_inner().expect("the overseer has not panicked");
+        let (waited, threads) = (self.waited.into_inner(), self.threads.count);
+        let (observer, observers, outcome, cost) = overseer.finish(kernels);
+        (observer, observers, outcome, Cost { waited, threads, ..cost })
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().expect("whoever panics ends the run")
+}

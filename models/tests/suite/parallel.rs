@@ -1,0 +1,170 @@
+//! A fabric in parts, on several threads: whatever the partition, nothing is different.
+use crate::common::*;
+use crate::random_fabrics::{difference, fabric};
+use models::config::*;
+use models::probe::Share;
+use models::run::{ListKind, Parallel, Partition, PipelineMode, Threads, Whole};
+use models::{Outcome, Progress, RunOptions, Simulation};
+use proptest::prelude::*;
+use sim_core::{Duration, Time};
+use std::sync::Arc;
+
+impl Share for Log {
+    fn part(&self) -> Self {
+        Log::default()
+    }
+
+    fn join(&mut self, part: Self) {
+        assert!(part.samples.is_empty(), "a part does not see the whole");
+        self.deliveries.extend(part.deliveries);
+        self.edges.extend(part.edges);
+    }
+}
+
+fn threads(count: usize) -> Threads {
+    Threads { count, clock: || 0 }
+}
+
+/// All that there is to see of a run, but how many events it took.
+fn seen((mut log, outcome): (Log, Outcome), progress: Progress) -> [String; 4] {
+    log.deliveries.sort_by_key(|d| (d.at, d.destination, d.source, d.flow, d.sequence));
+    log.edges.sort_by_key(|e| (e.at, e.device, e.port, e.queue));
+    let outcome = Outcome { events: 0, ..outcome };
+    [
+        format!("{:?}", log.deliveries),
+        format!("{:?}", log.edges),
+        format!("{:?}", log.samples),
+        format!("{progress:?} {outcome:?}"),
+    ]
+}
+
+fn whole(config: &Arc<FabricConfig>, options: RunOptions, until: u64) -> [String; 4] {
+    let mut run = Simulation::new(config.clone(), options, Log::default());
+    let progress = run.run(Time(until), u64::MAX);
+    seen(run.finish(), progress)
+}
+
+/// In slices of so many events.
+fn in_parts(
+    config: &Arc<FabricConfig>,
+    options: RunOptions,
+    until: u64,
+    (cut, count): (&Partition, usize),
+    slice: u64,
+) -> [String; 4] {
+    let mut run = Parallel::new(config.clone(), options, Log::default(), cut, threads(count));
+    let progress = loop {
+        match run.run(Time(until), slice) {
+            Progress::Running => {}
+            end => break end,
+        }
+    };
+    let (log, outcome, cost) = run.finish();
+    assert_eq!((cost.parts, cost.threads), (cut.parts(), count.min(cut.parts())));
+    assert!(cost.longest <= cost.events && cost.events <= cost.longest * cost.parts as u64);
+    seen((log, outcome), progress)
+}
+
+proptest! {
+    #![proptest_config(property(160, 37))]
+
+    /// Any partition, any number of threads, any slices, both pipelines and both event lists: the same as
+    /// one thread, the watchdog's words included.
+    #[test]
+    fn parts_and_threads_change_nothing(
+        seed in any::<u64>(), voq in any::<bool>(), watched in any::<bool>(), lot in any::<u64>(),
+        count in 1..4usize, heap in any::<bool>(), unfolded in any::<bool>(), checks in any::<bool>(),
+    ) {
+        let mut net = fabric(seed, voq);
+        if watched {
+            net.config.stall_after = Some(Duration(40 * T));
+            net.config.stop_on_stall = seed % 3 == 0;
+        }
+        let config = Arc::new(net.config);
+        let options = RunOptions {
+            list: if heap { ListKind::Heap } else { ListKind::Ring },
+            pipeline: if unfolded { PipelineMode::Unfolded } else { PipelineMode::Folded },
+            wire_check: checks,
+        };
+        match Partition::by_lot(&config, 3, lot) {
+            Err(why) => prop_assert_eq!(why, Whole::OnePiece),
+            Ok(cut) => {
+                let until = 700 * T;
+                let law = whole(&config, options, until);
+                let slice = if lot % 2 == 0 { u64::MAX } else { 1 + lot % 5_000 };
+                let found = in_parts(&config, options, until, (&cut, count), slice);
+                for (law, found) in law.iter().zip(&found) {
+                    prop_assert!(law == found, "{cut:?}: {}", difference(law, found));
+                }
+            }
+        }
+    }
+}
+
+/// Two switches, two endpoints each, 20 ns between them.
+fn pair() -> Net {
+    let mut net = Net::new(vec![switch(3), switch(3)], &[0, 0, 1, 1], &[(0, 1)]);
+    net.config.links.iter_mut().for_each(|link| link.propagation = Duration(20_000));
+    net
+}
+
+/// Endpoints go with their switch; the window is the way and one symbol.
+#[test]
+fn a_part_is_a_switch_with_its_endpoints() {
+    let net = pair();
+    let cut = Partition::new(&net.config, 8);
+    assert_eq!(cut, Err(Whole::TooSmall), "10 directions carry less than 64 packets in 23 ns");
+    let cut = (0..).find_map(|lot| Partition::by_lot(&net.config, 2, lot).ok()).unwrap();
+    let part = |device| cut.part(device);
+    assert_eq!([part(0), part(1), part(2), part(3)], [part(4), part(4), part(5), part(5)]);
+    assert_ne!(part(4), part(5));
+    assert_eq!(cut.lookahead(), 20_000 + T_CS);
+}
+
+/// One packet between the parts, alone: every hop is a window of its own, and the mail is the packet, the
+/// status that accepts it, and nothing else.
+#[test]
+fn the_mail_of_one_packet() {
+    let mut net = pair();
+    net.burst(0, 0, 2, 1_000, 1);
+    let cut = (0..).find_map(|lot| Partition::by_lot(&net.config, 2, lot).ok()).unwrap();
+    let config = Arc::new(net.config);
+    let mut run = Parallel::new(config, RunOptions::default(), (), &cut, threads(2));
+    assert_eq!(run.run(Time(100 * T), u64::MAX), Progress::Drained);
+    let ((), outcome, cost) = run.finish();
+    assert_eq!((outcome.delivered, outcome.packet_hops), (1, 3));
+    assert_eq!(cost.letters, 2);
+}
+
+/// What cannot be cut says why.
+#[test]
+fn what_is_left_whole() {
+    let star = Star::new(4, switch(4)).config;
+    assert_eq!(Partition::new(&star, 2), Err(Whole::OnePiece));
+    let mut net = pair();
+    net.agent(0);
+    assert_eq!(Partition::by_lot(&net.config, 2, 0), Err(Whole::Protocols));
+    let mut net = pair();
+    net.config.faults.push(Fault { at: Time(0), link: 0, action: FaultAction::Down });
+    assert_eq!(Partition::by_lot(&net.config, 2, 0), Err(Whole::Faults));
+}
+
+/// A ring of switches: contiguous arcs, each with its share of ports, and as few cut links as there are
+/// parts.
+#[test]
+fn parts_of_a_ring_are_arcs() {
+    let n = 24;
+    let at: Vec<usize> = (0..n).flat_map(|s| [s, s]).collect();
+    let trunks: Vec<(usize, usize)> = (1..n).map(|s| (s - 1, s)).collect();
+    let mut net = Net::new((0..n).map(|_| switch(4)).collect(), &at, &trunks);
+    net.config.links.iter_mut().for_each(|link| link.propagation = Duration(400_000));
+    for parts in [2, 3, 4, 6] {
+        let cut = Partition::new(&net.config, parts).unwrap();
+        assert_eq!(cut.parts(), parts);
+        let crossing = net.config.links.iter().filter(|l| cut.part(l.a.0) != cut.part(l.b.0)).count();
+        assert_eq!(crossing, parts - 1);
+        let share = |part| (0..n as u32).filter(|s| cut.part(net.endpoints + s) == part).count();
+        let shares: Vec<usize> = (0..parts as u16).map(share).collect();
+        assert!(shares.iter().all(|share| share.abs_diff(n / parts) <= 1), "{shares:?}");
+    }
+}
