@@ -60,8 +60,9 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a>) -> Self {
         let ring = ring_config(&config);
+        let written = options.wire_check || probe.follows_wire();
         let mut fabric = Fabric::new(config, options.pipeline, probe);
-        if options.wire_check {
+        if written {
             fabric.links.check_wire();
         }
         let list = match options.list {

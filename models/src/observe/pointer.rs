@@ -1,8 +1,8 @@
 //! The observer behind a pointer: a fabric is compiled once, whoever watches it.
 
 use super::probe::{
-    Delivery, Dropped, Journey, Offered, PacketId, PacketStep, Probe, ProtocolEvent, RegisterEvent, Sample,
-    Signal, StagingEdge,
+    Crossing, Delivery, Dropped, Journey, Offered, PacketId, PacketStep, Probe, ProtocolEvent, RegisterEvent,
+    Sample, Signal, StagingEdge,
 };
 use sim_core::Time;
 use std::any::Any;
@@ -37,6 +37,10 @@ macro_rules! observer {
                 self.follows_packets
             }
 
+            fn follows_wire(&self) -> bool {
+                self.follows_wire
+            }
+
             $(fn $method(&mut self, $($name: $value),*) {
                 self.observer.$method($($name),*);
             })*
@@ -46,6 +50,10 @@ macro_rules! observer {
         impl<P: Probe> Probe for &mut P {
             fn follows_packets(&self) -> bool {
                 (**self).follows_packets()
+            }
+
+            fn follows_wire(&self) -> bool {
+                (**self).follows_wire()
             }
 
             $(fn $method(&mut self, $($name: $value),*) {
@@ -59,6 +67,10 @@ macro_rules! observer {
                 self.borrow().follows_packets()
             }
 
+            fn follows_wire(&self) -> bool {
+                self.borrow().follows_wire()
+            }
+
             $(fn $method(&mut self, $($name: $value),*) {
                 self.borrow_mut().$method($($name),*);
             })*
@@ -68,6 +80,7 @@ macro_rules! observer {
 
 observer! {
     packet(at: Time, id: PacketId, step: &PacketStep);
+    crossing(crossing: &Crossing<'_>);
     offered(offered: &Offered);
     delivered(delivery: &Delivery);
     dropped(dropped: &Dropped);
@@ -86,11 +99,16 @@ observer! {
 pub(crate) struct Pointer<'a> {
     observer: Box<dyn Observer + 'a>,
     follows_packets: bool,
+    follows_wire: bool,
 }
 
 impl<'a> Pointer<'a> {
     pub fn new(probe: impl Probe + 'a) -> Self {
-        Self { follows_packets: probe.follows_packets(), observer: Box::new(probe) }
+        Self {
+            follows_packets: probe.follows_packets(),
+            follows_wire: probe.follows_wire(),
+            observer: Box::new(probe),
+        }
     }
 }
 
