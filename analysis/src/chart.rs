@@ -113,13 +113,8 @@ impl Chart {
     ) -> Self {
         signals.sort_by_key(|signal| signal.at);
         let owners = &config.owners;
-        // Whoever told something is a node, too, and so is whom it was told.
-        for signal in &signals {
-            nodes.insert(signal.device);
-            if let SignalKind::Sent { to, .. } | SignalKind::Lost { to, .. } = signal.kind {
-                nodes.extend(owners.get(usize::from(to)));
-            }
-        }
+        // Whoever told something is a node, too.
+        nodes.extend(signals.iter().map(|signal| signal.device));
         // In the order of ids.
         let mut columns: Vec<u32> = owners.iter().copied().filter(|owner| nodes.contains(owner)).collect();
         columns.dedup();

@@ -42,7 +42,13 @@ impl Conversation {
     /// The chart.
     #[must_use]
     pub fn chart(&self, title: &str, subtitle: &str) -> Chart {
-        Chart::of_signals((title, subtitle), &self.config, BTreeSet::new(), self.signals.iter().collect())
+        // Who is spoken to need not answer within the time of the filter.
+        let spoken_to = self.signals.iter().filter_map(|signal| match signal.kind {
+            SignalKind::Sent { to, .. } | SignalKind::Lost { to, .. } => self.owner(to),
+            _ => None,
+        });
+        let nodes: BTreeSet<u32> = spoken_to.collect();
+        Chart::of_signals((title, subtitle), &self.config, nodes, self.signals.iter().collect())
     }
 
     /// Device of an id.
