@@ -3,11 +3,16 @@
 //! Time runs down, one line for each thing that happens, so nothing lies on top of anything else; instants
 //! stand at the left. The same module draws runs and paths of explorations.
 
+mod conversation;
+
+pub use conversation::Conversation;
+
 use crate::axes::{GREY, INK, PAGE, WHITE, heading};
 use crate::num::time_text;
 use crate::protocol;
 use crate::report::VariantReport;
 use crate::scene::{Align, Scene, Type, text_width};
+use models::config::FabricConfig;
 use models::probe::{Signal, SignalKind};
 use plotters::style::RGBColor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,23 +98,33 @@ impl Chart {
 
     /// `alone`: the scenario has no other variants.
     fn of_run(scenario: &str, report: &VariantReport, alone: bool) -> Self {
-        let mut signals: Vec<&Signal> = report.run.collector.signals().iter().collect();
-        signals.sort_by_key(|signal| signal.at);
-        let devices = &report.run.config.devices;
-        // Whoever told something is a node, too.
-        let told = signals.iter().map(|signal| signal.device);
         let nodes = protocol::all(|protocol| protocol.nodes(&report.run.outcome));
-        let nodes: BTreeSet<u32> = nodes.into_iter().chain(told).collect();
+        let subtitle = if alone { "" } else { report.run.name.as_str() };
+        let signals = report.run.collector.signals().iter().collect();
+        Self::of_signals((scenario, subtitle), &report.run.config, nodes.into_iter().collect(), signals)
+    }
+
+    /// What was told, with title and subtitle; `nodes` have columns even if they told nothing.
+    fn of_signals(
+        (title, subtitle): (&str, &str),
+        config: &FabricConfig,
+        mut nodes: BTreeSet<u32>,
+        mut signals: Vec<&Signal>,
+    ) -> Self {
+        signals.sort_by_key(|signal| signal.at);
+        let owners = &config.owners;
+        // Whoever told something is a node, too.
+        nodes.extend(signals.iter().map(|signal| signal.device));
         // In the order of ids.
-        let owners = &report.run.config.owners;
         let mut columns: Vec<u32> = owners.iter().copied().filter(|owner| nodes.contains(owner)).collect();
         columns.dedup();
         let column = |device: u32| columns.iter().position(|known| *known == device).unwrap_or(0);
         let of_id = |id: u16| owners.get(usize::from(id)).map_or(0, |&device| column(device));
+        let path = |device: &u32| config.devices[*device as usize].path.clone();
         let mut chart = Self {
-            title: scenario.to_owned(),
-            subtitle: if alone { String::new() } else { report.run.name.clone() },
-            nodes: columns.iter().map(|&device| devices[device as usize].path.clone()).collect(),
+            title: title.to_owned(),
+            subtitle: subtitle.to_owned(),
+            nodes: columns.iter().map(path).collect(),
             lines: Vec::new(),
         };
         let mut messages = 0;

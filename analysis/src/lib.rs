@@ -23,6 +23,7 @@ mod laws;
 mod links;
 mod metric;
 pub mod num;
+pub mod perfetto;
 mod ports;
 pub mod protocol;
 pub mod report;

@@ -8,7 +8,9 @@
 mod life;
 mod text;
 
+pub(crate) use life::difference;
 pub use life::{Census, Life};
+pub(crate) use text::Names;
 
 use models::config::{FabricConfig, vc_of};
 use models::probe::{
@@ -88,10 +90,15 @@ impl Default for Filter {
 
 impl Filter {
     fn takes(&self, at: Time, kind: Kind, devices: &[u32], flow: Option<u16>) -> bool {
+        (self.kinds.is_empty() || self.kinds.contains(&kind)) && self.passes(at, devices, flow)
+    }
+
+    /// Whether it takes what happens at this instant, has to do with one of these devices, and belongs to
+    /// this flow or to none, whatever its kind.
+    pub fn passes(&self, at: Time, devices: &[u32], flow: Option<u16>) -> bool {
         let listed = |list: &[bool], index: usize| list.is_empty() || list.get(index) == Some(&true);
         at >= self.from
             && at <= self.to
-            && (self.kinds.is_empty() || self.kinds.contains(&kind))
             && devices.iter().any(|device| listed(&self.devices, *device as usize))
             && (self.flows.is_empty() || flow.is_some_and(|flow| listed(&self.flows, usize::from(flow))))
     }
@@ -362,7 +369,7 @@ fn register_name(offset: u32, block: Option<(u16, u32)>) -> String {
     }
 }
 
-fn fact_name(fact: ProtocolFact) -> &'static str {
+pub(crate) fn fact_name(fact: ProtocolFact) -> &'static str {
     match fact {
         ProtocolFact::Retried => "answers RETRY: no place in its queue",
         ProtocolFact::Discarded => "discards a PDU",

@@ -104,6 +104,9 @@ pub(crate) struct ReportArgs {
     /// File to write
     #[arg(long, short, value_name = "FILE", default_value = "review.html")]
     pub output: PathBuf,
+    /// Print the page to this file, too, as PDF; a Chromium has to be installed
+    #[arg(long, value_name = "FILE")]
+    pub pdf: Option<PathBuf>,
 }
 
 /// Flags of `why`.
@@ -388,9 +391,19 @@ pub(crate) struct TraceArgs {
     /// Print the life of this packet: 1 is the first that was created
     #[arg(long, value_name = "N", value_parser = parse_number)]
     pub packet: Option<usize>,
-    /// Write the Ethernet frames of Scheduled Transfer to this file instead, in pcapng form
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json"])]
+    /// Write what crosses the links to this file instead, in pcapng form: packets, control symbols, frames
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json", "limit"])]
     pub pcapng: Option<PathBuf>,
+    /// Write ports, queues, staging, protocols and the ways of packets as tracks to this file, for Perfetto
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json", "limit", "pcapng"])]
+    pub perfetto: Option<PathBuf>,
+    /// Draw what the ends of protocols say to each other as a chart to this file: .svg, .png or .txt
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["packet", "only", "json", "limit", "pcapng", "perfetto"]
+    )]
+    pub chart: Option<PathBuf>,
     /// Only kinds of events: register, delivery, drop, edge, message, fact
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub only: Vec<String>,

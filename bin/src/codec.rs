@@ -24,6 +24,8 @@ mod st;
 mod voq;
 
 #[cfg(test)]
+mod dissector;
+#[cfg(test)]
 mod tests;
 
 use std::fmt;

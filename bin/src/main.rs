@@ -9,6 +9,7 @@ mod console;
 mod explore;
 mod goal;
 mod inspect;
+mod paper;
 mod progress;
 mod report;
 mod require;
@@ -18,6 +19,7 @@ mod status;
 mod sweep;
 mod trace;
 mod validate;
+mod whole;
 
 use clap::Parser;
 use cli::{Cli, Verb, with_verb};

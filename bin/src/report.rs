@@ -3,18 +3,18 @@
 use crate::cli::{ReportArgs, WhyArgs};
 use crate::console::print;
 use crate::status::Failure;
-use crate::sweep;
+use crate::{paper, sweep, whole};
 use analysis::review::{self, Question, Run, Variant};
 use models::sim_core::path_hash;
 use scenarios::{RunPlan, names, presets};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Writes a page about result folders of runs and sweeps.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let browser = args.pdf.as_ref().map(|_| paper::browser()).transpose()?;
     let (mut runs, mut sweeps) = (Vec::new(), Vec::new());
     for folder in &args.results {
         if folder.join(sweep::folder::MANIFEST).is_file() {
@@ -31,18 +31,14 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             review::SIZE_MAX
         )));
     }
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::bad_input(format_args!("cannot write {}: {error}", args.output.display()))
-    };
-    let parent = args.output.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // whole or not at all
-    let mut whole = tempfile::Builder::new();
-    #[cfg(unix)]
-    whole.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = whole.tempfile_in(parent.unwrap_or(Path::new("."))).map_err(|error| failed(&error))?;
-    file.write_all(page.as_bytes()).map_err(|error| failed(&error))?;
-    file.persist(&args.output).map_err(|error| failed(&error))?;
-    print(&format!("{} ({} KB)\n", args.output.display(), page.len().div_ceil(1_000)))
+    whole::write(&args.output, page.as_bytes())?;
+    print(&format!("{} ({} KB)\n", args.output.display(), page.len().div_ceil(1_000)))?;
+    if let (Some(file), Some(browser)) = (&args.pdf, &browser) {
+        let octets = paper::print(browser, &page)?;
+        whole::write(file, &octets)?;
+        print(&format!("{} ({} KB)\n", file.display(), octets.len().div_ceil(1_000)))?;
+    }
+    Ok(())
 }
 
 /// Says what binds a flow, or fills a link.

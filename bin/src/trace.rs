@@ -4,14 +4,16 @@ use crate::cli::TraceArgs;
 use crate::console::print;
 use crate::inspect::load;
 use crate::status::Failure;
+use crate::whole;
 use analysis::capture::Capture;
+use analysis::chart::{Chart, Conversation};
+use analysis::perfetto::Tracks;
 use analysis::trace::{Census, Filter, Kind, Life, Tracer};
 use models::config::FabricConfig;
 use models::run::{PipelineMode, Progress, RunOptions};
 use models::sim_core::Time;
 use models::{Probe, Watched};
 use scenarios::{Variant, names, units};
-use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -31,10 +33,16 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
     // Nobody looks at queues here.
     let mut config = (*variant.config).clone();
     config.sample_every = None;
+    if let Some(file) = &args.chart {
+        return chart(args, (&plan.name, variant), config, file);
+    }
     if let Some(file) = &args.pcapng {
         return capture(args, variant, config, file);
     }
     let config = Arc::new(config);
+    if let Some(file) = &args.perfetto {
+        return tracks(args, variant, &config, file);
+    }
     let text = match args.packet {
         Some(number) => life(variant, &config, number, args.json)?,
         None => {
@@ -52,30 +60,69 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
     print(&text)
 }
 
-/// Writes frames to a file.
+/// Writes what crosses links to a file.
 fn capture(
     args: &TraceArgs,
     variant: &Variant,
     mut config: FabricConfig,
     file: &Path,
 ) -> Result<(), Failure> {
-    if !Capture::prepare(&mut config) {
-        return Err(Failure::bad_input("--pcapng: no flow of the scenario has st (Scheduled Transfer)"));
-    }
+    Capture::prepare(&mut config);
     let config = Arc::new(config);
     let filter = filter(args, &config)?;
     let to = filter.to;
     let late = |_: &Capture, now: Time| now > to;
-    let capture = run(variant, &config, Capture::new(filter), late);
-    let octets = capture.to_pcapng(&config);
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::bad_input(format_args!("--pcapng: {}: {error}", file.display()))
+    let capture = run(variant, &config, Capture::new(Arc::clone(&config), filter), late);
+    let words = capture.words();
+    whole::write(file, &capture.to_pcapng())?;
+    print(&format!("{words}\n"))
+}
+
+/// Writes tracks over time to a file.
+fn tracks(
+    args: &TraceArgs,
+    variant: &Variant,
+    config: &Arc<FabricConfig>,
+    file: &Path,
+) -> Result<(), Failure> {
+    let filter = filter(args, config)?;
+    let to = filter.to;
+    let late = |_: &Tracks, now: Time| now > to;
+    let (octets, events) = run(variant, config, Tracks::new(Arc::clone(config), filter), late).to_protobuf();
+    whole::write(file, &octets)?;
+    print(&format!("{events} events\n"))
+}
+
+/// Draws what the ends of protocols say to each other.
+fn chart(
+    args: &TraceArgs,
+    (scenario, variant): (&str, &Variant),
+    mut config: FabricConfig,
+    file: &Path,
+) -> Result<(), Failure> {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    let draw: fn(&Chart) -> Vec<u8> = match ending {
+        Some("svg") => |chart| chart.to_svg().into_bytes(),
+        Some("png") => Chart::to_png,
+        Some("txt") => |chart| chart.to_text().into_bytes(),
+        _ => {
+            let name = file.display();
+            return Err(Failure::bad_input(format_args!(
+                "--chart: {name} found; allowed: .svg, .png or .txt"
+            )));
+        }
     };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| failed(&error))?;
-    whole.write_all(&octets).map_err(|error| failed(&error))?;
-    whole.persist(file).map_err(|error| failed(&error))?;
-    print(&format!("{} frames\n", capture.len()))
+    if !Conversation::prepare(&mut config) {
+        return Err(Failure::bad_input("--chart: no flow of the scenario has linx, session or st"));
+    }
+    let config = Arc::new(config);
+    let filter = filter(args, &config)?;
+    let to = filter.to;
+    let late = |_: &Conversation, now: Time| now > to;
+    let told = run(variant, &config, Conversation::new(Arc::clone(&config), filter), late);
+    let chart = told.chart(scenario, &variant.name);
+    whole::write(file, &draw(&chart))?;
+    print(&format!("{} lines\n", chart.lines.len()))
 }
 
 /// Runs until the observer has enough, or to the end.

@@ -49,8 +49,9 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a>) -> Self {
         let list = list(&config, options.list);
+        let written = options.wire_check || probe.follows_wire();
         let mut fabric = Fabric::new(config, options.pipeline, probe);
-        if options.wire_check {
+        if written {
             fabric.links.check_wire();
         }
         Engine { kernel: start(fabric, list), last: (Progress::Running, Time::ZERO) }

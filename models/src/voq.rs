@@ -386,7 +386,7 @@ impl Backpressure {
                     links.end(port).message = Some((key, field));
                 } else {
                     if checks {
-                        links.check_message(field);
+                        links.check_message(port, cx.now().0, field);
                     }
                     links.post_message(cx, port, key, field);
                 }

@@ -170,7 +170,7 @@ impl Probe for Life {
 }
 
 /// What came on top; a copy of a multicast packet begins with the parts of the original.
-fn difference(parts: &Parts, before: &Parts) -> Parts {
+pub(crate) fn difference(parts: &Parts, before: &Parts) -> Parts {
     let mut spent = *parts;
     for (part, before) in spent.causes.iter_mut().zip(before.causes) {
         *part = part.saturating_sub(before);

@@ -17,7 +17,7 @@ pub(super) fn exact(ps: u64) -> String {
 }
 
 /// Names of devices and flows.
-pub(super) struct Names<'a> {
+pub(crate) struct Names<'a> {
     config: &'a FabricConfig,
     width: usize,
 }

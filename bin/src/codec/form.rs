@@ -130,6 +130,15 @@ impl Key {
         Self { only: only.into(), ..self }
     }
 
+    /// The field whose values this key names, and their names by value.
+    #[cfg(test)]
+    pub(super) fn code_names(&self) -> Option<(&'static str, &[&'static str])> {
+        match &self.kind {
+            Kind::Code(names) => Some((self.name.strip_suffix("_name")?, names)),
+            _ => None,
+        }
+    }
+
     /// Whether this is its name.
     pub(super) fn is(&self, name: &str) -> bool {
         self.name == name

@@ -25,6 +25,8 @@ use lp_serial::cost::AddressSize;
 use lp_serial::field::{get, put};
 use lp_serial::packet::{self, BODY_MAX_BYTES};
 
+#[cfg(test)]
+pub(super) use forms::LAYOUTS;
 pub(super) use forms::forms;
 
 const ADDRESS_SIZE: AddressSize = AddressSize::Bits34;
@@ -150,7 +152,7 @@ fn copy_ack_id(from: &[u8], to: &mut [u8]) {
 
 impl Layout {
     /// The name of the second device ID.
-    fn second_id(&self) -> &'static str {
+    pub(in crate::codec) fn second_id(&self) -> &'static str {
         if self.ftype == flow_control::FTYPE { "tgtdestinationID" } else { "sourceID" }
     }
 }

@@ -406,11 +406,16 @@ fn sweeps_are_shown_with_their_bands() {
     }
 }
 
+/// A Chromium, where one is installed.
+fn browser() -> Option<&'static str> {
+    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    places.into_iter().find(|place| Path::new(place).is_file())
+}
+
 /// Where a Chromium is installed, it says nothing about a page, and the script has painted the drawing.
 #[test]
 fn a_browser_has_nothing_to_complain_of() {
-    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-    let Some(browser) = places.into_iter().find(|place| Path::new(place).is_file()) else {
+    let Some(browser) = browser() else {
         eprintln!("skipped: no Chromium is installed");
         return;
     };
@@ -431,4 +436,43 @@ fn a_browser_has_nothing_to_complain_of() {
     assert!(complaints.is_empty(), "{complaints:?}");
     assert!(dom.contains("aria-label=\"Show the way of control\""), "the script has not run");
     assert!(dom.contains("<option value=\"1\">bulk</option>"), "the script has not read the data");
+}
+
+/// Where a Chromium is installed, the page is printed: several sheets, with the numbers of the print style.
+#[test]
+fn the_page_as_pdf() {
+    let home = Home::new();
+    page(&home);
+    let words = ["report", "there", "-o", "again.html", "--pdf", "page.pdf"];
+    // Nobody is found where nobody is looked for, and nothing is written.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
+    let output = command.args(words).current_dir(home.at(".")).env("PATH", home.at(".")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--pdf: no Chromium found on PATH; allowed: one of chromium"), "{said}");
+    assert!(!home.at("again.html").exists() && !home.at("page.pdf").exists());
+    // One that prints nothing is told.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::write(home.at("chromium"), "#!/bin/sh\necho no display >&2\nexit 3\n").unwrap();
+        std::fs::set_permissions(home.at("chromium"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
+        let output =
+            command.args(words).current_dir(home.at(".")).env("PATH", home.at(".")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("printed nothing (exit status: 3): no display"), "{said}");
+        assert!(!home.at("page.pdf").exists());
+    }
+    if browser().is_none() {
+        eprintln!("skipped: no Chromium is installed");
+        return;
+    }
+    let (out, _) = home.ends(&words, 0);
+    assert!(out.contains("again.html (") && out.contains("page.pdf ("), "{out}");
+    let pdf = std::fs::read(home.at("page.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-") && pdf.len() > 10_000);
+    let sheets = pdf.windows(12).filter(|part| part.starts_with(b"/Type /Page") && part[11] != b's').count();
+    assert!(sheets > 1, "{sheets} sheets");
 }

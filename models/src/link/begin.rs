@@ -4,7 +4,7 @@ use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Mode, special};
-use crate::link::symbol::Flight;
+use crate::link::symbol::{Flight, Leaves};
 use crate::observe::probe::Probe;
 use sim_core::EventList;
 
@@ -39,8 +39,9 @@ impl<P: Probe> Links<P> {
                     self.cross_border(port, packet, flight);
                 }
                 if checks {
-                    let number = self.ports[port.index()].tx.packets_sent;
-                    self.check_packet(port, packet, number as u8);
+                    let ack_id = self.ports[port.index()].tx.packets_sent as u8;
+                    let at = flight.start;
+                    self.check_packet(port, packet, Leaves { at, ack_id, damaged: false, again: false });
                 }
             }
         }

@@ -28,6 +28,7 @@ mod granularity;
 mod message;
 mod receive;
 
+pub(crate) use check::Leaves;
 pub use check::WireChecked;
 pub(crate) use drive::Flight;
 pub(crate) use message::MessagePlace;

@@ -1,8 +1,8 @@
 //! The observer behind a pointer: a fabric is compiled once, whoever watches it.
 
 use super::probe::{
-    Delivery, Dropped, Journey, Offered, PacketId, PacketStep, Probe, ProtocolEvent, RegisterEvent, Sample,
-    Signal, StagingEdge,
+    Crossing, Delivery, Dropped, Journey, Offered, PacketId, PacketStep, Probe, ProtocolEvent, RegisterEvent,
+    Sample, Signal, StagingEdge,
 };
 use sim_core::Time;
 use std::any::Any;
@@ -42,6 +42,10 @@ macro_rules! observer {
                 self.follows_packets
             }
 
+            fn follows_wire(&self) -> bool {
+                self.follows_wire
+            }
+
             $(fn $method(&mut self, $($name: $value),*) {
                 self.observer.$method($($name),*);
             })*
@@ -53,6 +57,10 @@ macro_rules! observer {
                 (**self).follows_packets()
             }
 
+            fn follows_wire(&self) -> bool {
+                (**self).follows_wire()
+            }
+
             $(fn $method(&mut self, $($name: $value),*) {
                 (**self).$method($($name),*);
             })*
@@ -62,6 +70,10 @@ macro_rules! observer {
         impl<P: Probe> Probe for &Mutex<P> {
             fn follows_packets(&self) -> bool {
                 asked(self).follows_packets()
+            }
+
+            fn follows_wire(&self) -> bool {
+                asked(self).follows_wire()
             }
 
             $(fn $method(&mut self, $($name: $value),*) {
@@ -77,6 +89,7 @@ fn asked<P>(observer: &Mutex<P>) -> MutexGuard<'_, P> {
 
 observer! {
     packet(at: Time, id: PacketId, step: &PacketStep);
+    crossing(crossing: &Crossing<'_>);
     offered(offered: &Offered);
     delivered(delivery: &Delivery);
     dropped(dropped: &Dropped);
@@ -95,11 +108,16 @@ observer! {
 pub(crate) struct Pointer<'a> {
     observer: Box<dyn Observer + Send + 'a>,
     follows_packets: bool,
+    follows_wire: bool,
 }
 
 impl<'a> Pointer<'a> {
     pub fn new(probe: impl Probe + Send + 'a) -> Self {
-        Self { follows_packets: probe.follows_packets(), observer: Box::new(probe) }
+        Self {
+            follows_packets: probe.follows_packets(),
+            follows_wire: probe.follows_wire(),
+            observer: Box::new(probe),
+        }
     }
 }
 

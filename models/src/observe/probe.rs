@@ -419,6 +419,54 @@ pub enum PacketStep {
     },
 }
 
+/// Octets that leave a transmitter of a RapidIO link.
+#[derive(Copy, Clone, Debug)]
+pub struct Crossing<'a> {
+    /// First bit of the octets.
+    pub at: Time,
+    /// Device index.
+    pub device: u32,
+    /// Port through which they leave.
+    pub port: u8,
+    /// As they are sent.
+    pub octets: &'a [u8],
+    /// What they are.
+    pub what: Crossed,
+}
+
+/// What crosses a link.
+#[derive(Copy, Clone, Debug)]
+pub enum Crossed {
+    /// A packet with its CRCs, without delimiters.
+    Packet {
+        /// Its name.
+        id: PacketId,
+        /// Flow index.
+        flow: u16,
+        /// Staging queue that it was in; `None`: no message stops such packets here.
+        queue: Option<u8>,
+        /// Octets without CRCs and padding.
+        body: u16,
+        /// A traffic source made it: only its first two octets and its CRCs are those of a real packet, then
+        /// come the id of its destination and its number in four octets each, then filler.
+        filler: bool,
+        /// It has left before, and is sent again.
+        again: bool,
+        /// The link damages it.
+        damaged: bool,
+        /// Where the time from its creation went, until it is at the next device.
+        parts: Parts,
+    },
+    /// A control symbol with its delimiters, of a link in symbol granularity.
+    Symbol {
+        /// The link damages it.
+        damaged: bool,
+    },
+    /// The 14 stype2 bits of a VoQ message in two octets. In packet granularity nobody knows the rest of its
+    /// symbol.
+    Message,
+}
+
 /// A step of a register access through the fabric.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum RegisterStep {
@@ -505,6 +553,13 @@ pub trait Probe {
     }
     /// A step in the life of a packet.
     fn packet(&mut self, _at: Time, _id: PacketId, _step: &PacketStep) {}
+    /// Whether [`crossing`](Self::crossing) is called: then all that crosses a RapidIO link is written as
+    /// octets. Asked once, when the run begins.
+    fn follows_wire(&self) -> bool {
+        false
+    }
+    /// Octets leave a transmitter.
+    fn crossing(&mut self, _crossing: &Crossing<'_>) {}
     /// A packet was created.
     fn offered(&mut self, _offered: &Offered) {}
     /// A packet arrived.

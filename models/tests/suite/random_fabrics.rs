@@ -580,7 +580,8 @@ fn equal<const N: usize>(
     let mut first = None;
     let mut first_links = None;
     for (config, options) in runs {
-        let mut sim = models::Simulation::new(Arc::new(config.clone()), options, Log::default());
+        let probe = Log { follows_wire: options.wire_check, ..Log::default() };
+        let mut sim = models::Simulation::new(Arc::new(config.clone()), options, probe);
         let progress = sim.run(sim_core::Time(until), 20_000_000);
         prop_assert!(progress != Progress::Running, "{options:?}: too many events");
         let drained = progress == Progress::Drained;
@@ -593,6 +594,11 @@ fn equal<const N: usize>(
         // In symbol granularity a packet that is committed behind symbols is written when it begins.
         let waiting = if config.symbolic.is_empty() || hops == 0 { 0 } else { outcome.ports.len() as u64 };
         let written = outcome.wire_checked.packets;
+        if options.wire_check {
+            // Who follows the wire is told of every packet, and changes nothing.
+            prop_assert_eq!(log.crossed.0, written);
+            prop_assert!(log.crossed.1 <= outcome.wire_checked.symbols);
+        }
         prop_assert!((hops.saturating_sub(waiting)..=hops).contains(&written) || !sound);
         if granularities && outcome.in_flight == 0 {
             // In symbol granularity the last thing that happens may be an acknowledgement, which may also

@@ -16,9 +16,12 @@ pub const CRC5_BITS: u32 = 19;
 /// Number of information bits that CRC-13 covers: bits 0-34 of the long control symbol.
 pub const CRC13_BITS: u32 = 35;
 
-const CRC5_POLY: u8 = 0x15;
-const CRC13_POLY: u16 = 0x0525;
-const CRC16_POLY: u16 = 0x1021;
+/// Polynomial of CRC-5 without its first term.
+pub const CRC5_POLY: u8 = 0x15;
+/// Polynomial of CRC-13 without its first term.
+pub const CRC13_POLY: u16 = 0x0525;
+/// Polynomial of CRC-16 without its first term.
+pub const CRC16_POLY: u16 = 0x1021;
 
 const CRC5_TABLE: [u8; 32] = {
     let mut table = [0; 32];

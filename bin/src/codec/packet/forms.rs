@@ -14,13 +14,13 @@ use logical::wire::{
 
 /// One layout behind the device IDs.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
-    pub(super) form: &'static str,
-    pub(super) ftype: u8,
+pub(in crate::codec) struct Layout {
+    pub(in crate::codec) form: &'static str,
+    pub(in crate::codec) ftype: u8,
     /// They follow each other.
-    pub(super) tables: &'static [&'static [Field]],
+    pub(in crate::codec) tables: &'static [&'static [Field]],
     /// Fields that have the same value in every packet of this form.
-    pub(super) known: &'static [(&'static str, u64)],
+    pub(in crate::codec) known: &'static [(&'static str, u64)],
 }
 
 const fn layout(
@@ -61,6 +61,25 @@ const TRAFFIC_MANAGEMENT: Layout = layout(
 const DOORBELL: Layout = layout("doorbell", doorbell::FTYPE, &[&doorbell::FIELDS], &[]);
 const MESSAGE: Layout = layout("message", message::FTYPE, &[&message::FIELDS], &[]);
 const RESPONSE: Layout = layout("response", response::FTYPE, &[&response::FIELDS], &[]);
+
+/// All layouts, in the order of [`forms`].
+#[cfg(test)]
+pub(in crate::codec) const LAYOUTS: [Layout; 14] = [
+    READ,
+    WRITE,
+    STREAMING_WRITE,
+    FLOW_CONTROL,
+    MAINTENANCE_REQUEST,
+    MAINTENANCE_RESPONSE,
+    SINGLE,
+    START,
+    CONTINUATION,
+    END,
+    TRAFFIC_MANAGEMENT,
+    DOORBELL,
+    MESSAGE,
+    RESPONSE,
+];
 
 /// Names of four-bit codes, of which those without a name are reserved.
 fn code(name: &'static str, of: impl Fn(u8) -> Option<&'static str>) -> Key {

@@ -1,4 +1,5 @@
-//! `--wire-check`: what crosses a link is written as bytes, read back and compared, at every hop.
+//! `--wire-check`: what crosses a link is written as bytes, read back and compared, at every hop. So it is
+//! for observers that follow the wire: they get the bytes.
 //!
 //! A packet of an agent is its own bytes; one of a traffic source has the header that its record asks for,
 //! and a filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not
@@ -7,10 +8,9 @@
 use crate::config::IdSize;
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::observe::probe::Probe;
+use crate::observe::probe::{Crossed, Crossing, Probe};
 use crate::packet;
-use crate::packet::Cargo;
-use crate::packet::origin;
+use crate::packet::{Cargo, MULTICAST_QUEUES, origin};
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
@@ -50,12 +50,24 @@ impl WireChecked {
     }
 }
 
+/// How a packet leaves.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Leaves {
+    /// When its delimiter begins.
+    pub at: u64,
+    pub ack_id: u8,
+    pub damaged: bool,
+    /// It is sent again.
+    pub again: bool,
+}
+
 /// Filler of packets of which nobody asks what is in them.
 const FILLER: u8 = 0xA5;
 
 impl<P: Probe> Links<P> {
-    /// A packet leaves `port` with this ackID.
-    pub fn check_packet(&mut self, port: PortId, packet: u32, ack_id: u8) {
+    /// A packet leaves `port`.
+    pub fn check_packet(&mut self, port: PortId, packet: u32, leaves: Leaves) {
+        let ack_id = leaves.ack_id;
         let record = &self.packets[packet];
         let idle3 = self.timings[self.ports[port.index()].tx.timing as usize].ack_window
             > SymbolSize::Long.ack_id_window();
@@ -63,7 +75,7 @@ impl<P: Probe> Links<P> {
             if idle3 { idle3_packet_bytes(sealed as u32) } else { sealed as u32 }
         };
         let mut body = [0; BODY_MAX_BYTES];
-        let cargo = if record.origin >= origin::STREAM { self.packets.cargoes.get(packet) } else { None };
+        let cargo = if record.origin >= origin::REGISTERS { self.packets.cargoes.get(packet) } else { None };
         let length = match cargo {
             Some(cargo) => write_cargo(record, self.id_size_of(record.source), cargo, &mut body),
             None => {
@@ -92,6 +104,27 @@ impl<P: Probe> Links<P> {
         assert_eq!(read[0] & 3, body[0] & 3, "wire check: first byte");
         assert_eq!(read[1..length], body[1..length], "wire check: packet");
         self.wire_checked.packet(&body[..length]);
+        if self.observe.probe.follows_wire() {
+            let what = Crossed::Packet {
+                id: record.id(),
+                flow: record.flow,
+                queue: (record.queue < MULTICAST_QUEUES).then_some(record.queue),
+                body: length as u16,
+                filler: cargo.is_none(),
+                again: leaves.again,
+                damaged: leaves.damaged,
+                parts: record.parts(self.packets.late.of(packet)),
+            };
+            let symbol = self.timings[self.ports[port.index()].rx.timing as usize].wire.symbol;
+            self.tell_crossing(port, leaves.at + symbol, sealed, what);
+        }
+    }
+
+    /// Octets leave `port`, the first at `at`.
+    fn tell_crossing(&mut self, port: PortId, at: u64, octets: &[u8], what: Crossed) {
+        let device = self.ports[port.index()].rx.device;
+        let port = self.nodes.number(device, port);
+        self.observe.probe.crossing(&Crossing { at: Time(at), device, port, octets, what });
     }
 
     /// The size of ids in packets that a device makes with a body.
@@ -117,24 +150,36 @@ impl<P: Probe> Links<P> {
             _ => Stype0::PacketAccepted { ack_id, buf_status },
         };
         let symbol = ControlSymbol::new(form, stype0, Stype1::Nop).expect("every field is within its width");
-        self.check_symbol(symbol);
+        self.check_octets(symbol);
     }
 
-    /// A symbol with a VoQ message leaves, in packet granularity.
-    pub fn check_message(&mut self, field: u16) {
+    /// A symbol with a VoQ message leaves `port` at `now`, in packet granularity.
+    pub fn check_message(&mut self, port: PortId, now: u64, field: u16) {
         let stype0 = Stype0::Status { ack_id_status: 0, buf_status: 0 };
         let symbol =
             ControlSymbol::new(Form::Long, stype0, Stype1::Nop).and_then(|symbol| symbol.with_stype2(field));
-        self.check_symbol(symbol.expect("14 bits, on long symbols"));
+        self.check_octets(symbol.expect("14 bits, on long symbols"));
+        if self.observe.probe.follows_wire() {
+            self.tell_crossing(port, now, &field.to_be_bytes(), Crossed::Message);
+        }
     }
 
-    /// A symbol leaves.
-    pub(super) fn check_symbol(&mut self, symbol: ControlSymbol) {
+    /// A symbol leaves `port` at `now`, in symbol granularity.
+    pub(super) fn check_symbol(&mut self, port: PortId, now: u64, symbol: ControlSymbol, damaged: bool) {
+        let (wire, octets) = self.check_octets(symbol);
+        if self.observe.probe.follows_wire() {
+            self.tell_crossing(port, now, &wire[..octets], Crossed::Symbol { damaged });
+        }
+    }
+
+    /// A symbol is written; its octets, and how many they are.
+    fn check_octets(&mut self, symbol: ControlSymbol) -> ([u8; 8], usize) {
         let mut wire = [0; 8];
         let octets = symbol.emit_delimited(false, &mut wire).expect("a symbol has at most eight octets");
         let read = Delimited::parse(symbol.form(), &wire[..octets]).expect("wire check: symbol");
         assert_eq!(read.symbol, symbol, "wire check: symbol");
         self.wire_checked.symbols += 1;
+        (wire, octets)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sending side: packets are committed to the wire, symbols are put together and leave.
 
-use super::{Air, Flying, Held, POLL};
+use super::{Air, Flying, Held, Leaves, POLL};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::port::{Port, special};
@@ -114,9 +114,10 @@ impl<P: Probe> Links<P> {
             end.stats.damaged_packets += 1;
             end.suspect = true;
         }
-        let packet = end.held(start.packet).packet;
+        let (packet, again) = (end.held(start.packet).packet, end.held(start.packet).again);
         if self.ports[port.index()].rx.special & special::CHECK != 0 {
-            self.check_packet(port, packet, start.ack_id);
+            let leaves = Leaves { at: now, ack_id: start.ack_id, damaged: hit, again };
+            self.check_packet(port, packet, leaves);
         }
     }
 
@@ -340,7 +341,7 @@ impl<P: Probe> Links<P> {
         }
         if checks {
             let with_message = |(_, field)| symbol.with_stype2(field).expect("14 bits, on long symbols");
-            self.check_symbol(message.map_or(symbol, with_message));
+            self.check_symbol(port, now, message.map_or(symbol, with_message), damaged);
         }
         if let Some(message) = message {
             self.send_message(cx, port, message, damaged);

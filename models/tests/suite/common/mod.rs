@@ -3,7 +3,9 @@
 
 use models::config::*;
 use models::enumeration::{Outline, plan};
-use models::probe::{Delivery, Journey, Offered, Probe, ProtocolEvent, RegisterEvent, Sample, StagingEdge};
+use models::probe::{
+    Crossed, Crossing, Delivery, Journey, Offered, Probe, ProtocolEvent, RegisterEvent, Sample, StagingEdge,
+};
 use models::run::{ListKind, PipelineMode};
 use models::{Outcome, Progress, RunOptions, Simulation};
 use proptest::test_runner::{Config, RngSeed};
@@ -616,9 +618,29 @@ pub struct Log {
     pub messages: Vec<Journey>,
     pub round_trips: Vec<Journey>,
     pub events: Vec<ProtocolEvent>,
+    /// It looks at what crosses links, and so many packets and symbols did.
+    pub follows_wire: bool,
+    pub crossed: (u64, u64),
 }
 
 impl Probe for Log {
+    fn follows_wire(&self) -> bool {
+        self.follows_wire
+    }
+    fn crossing(&mut self, crossing: &Crossing<'_>) {
+        assert!(self.follows_wire);
+        match crossing.what {
+            Crossed::Packet { body, parts, .. } => {
+                lp_serial::packet::check(crossing.octets).expect("CRCs are right");
+                let body = usize::from(body);
+                assert_eq!(lp_serial::packet::sealed_len(body), crossing.octets.len());
+                assert!(parts.total() > 0);
+                self.crossed.0 += 1;
+            }
+            Crossed::Symbol { .. } => self.crossed.1 += 1,
+            Crossed::Message => assert_eq!(crossing.octets[0] >> 3, 1, "VoQ backpressure"),
+        }
+    }
     fn register(&mut self, event: &RegisterEvent) {
         self.accesses.push(*event);
     }

@@ -1,6 +1,10 @@
 //! `riosim trace`: golden texts, filters, and that looking changes nothing. `BLESS=1` rewrites the texts in
 //! `bin/tests/trace`.
 
+mod capture;
+mod chart;
+mod perfetto;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -169,69 +173,4 @@ fn mistakes_are_told() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{flags:?}");
         assert!(said.contains(expected), "{flags:?}: {said}");
     }
-}
-
-/// Two ends of Scheduled Transfer; a Transfer of two Blocks.
-const TRANSFER: &str = r#"{
-  "name": "transfer",
-  "run": { "until": "100 us", "warmup": "0 ps" },
-  "topology": { "single_switch": { "ports": 2 } },
-  "traffic": [{ "name": "st", "from": "ep/0", "to": "ep/1", "st": { "bytes": 3000, "block": 2048 } }]
-}"#;
-
-/// Frames of Scheduled Transfer as a file that other tools read; tshark looks at it where it is installed.
-#[test]
-fn frames_as_pcapng() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("st.pcapng");
-    let (code, out, said) = riosim(&["trace", "-", "--pcapng", file.to_str().unwrap()], TRANSFER);
-    assert_eq!(code, Some(0), "{said}");
-    let octets = fs::read(&file).unwrap();
-    let word = |at: usize| u32::from_le_bytes(octets[at..at + 4].try_into().unwrap());
-    let (mut at, mut blocks) = (0, Vec::new());
-    while at < octets.len() {
-        let length = word(at + 4) as usize;
-        assert_eq!((length % 4, word(at + length - 4) as usize), (0, length), "a block ends as it begins");
-        blocks.push((word(at), at));
-        at += length;
-    }
-    let kinds: Vec<u32> = blocks.iter().map(|(kind, _)| *kind).collect();
-    assert_eq!(kinds[..3], [0x0A0D_0D0A, 1, 1], "a section, two interfaces");
-    let frames: Vec<&[u8]> = blocks[3..]
-        .iter()
-        .map(|&(kind, at)| {
-            assert_eq!(kind, 6);
-            &octets[at + 28..at + 28 + word(at + 20) as usize]
-        })
-        .collect();
-    assert_eq!(out, format!("{} frames\n", frames.len()));
-    for frame in &frames {
-        // 802.3 length, SNAP header of the EtherType 0x8181.
-        assert_eq!(usize::from(u16::from_be_bytes([frame[12], frame[13]])), frame.len() - 14);
-        assert_eq!(frame[14..22], [0xAA, 0xAA, 3, 0, 0, 0, 0x81, 0x81]);
-    }
-    // Request_Connection is first, and the payloads behind 62 octets of header are the Transfer.
-    assert_eq!(frames[0][22] >> 3, 1);
-    assert_eq!(frames.iter().map(|frame| frame.len() - 62).sum::<usize>(), 3000);
-
-    if Command::new("tshark").arg("--version").output().is_err() {
-        eprintln!("tshark is not installed: nobody else reads the file here");
-        return;
-    }
-    let output = Command::new("tshark")
-        .args(["-r", file.to_str().unwrap(), "-T", "fields", "-e", "frame.protocols", "-e", "llc.type"])
-        .output()
-        .unwrap();
-    let read = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(read.lines().count(), frames.len(), "{read}");
-    for line in read.lines() {
-        assert!(line.starts_with("eth:llc") && line.contains("0x8181"), "{line}");
-    }
-}
-
-#[test]
-fn frames_of_nothing() {
-    let (code, _, said) = riosim(&["trace", "-", "--pcapng", "x.pcapng"], SMALL);
-    assert_eq!(code, Some(2));
-    assert!(said.contains("--pcapng: no flow of the scenario has st (Scheduled Transfer)"), "{said}");
 }

@@ -1,0 +1,293 @@
+//! `trace --pcapng`: what is in the file, read by a reader of its own and by tshark.
+
+use super::{SMALL, number, riosim, root, trace};
+use std::fs;
+use std::process::Command;
+
+/// A capture, read by nobody who wrote it.
+struct File {
+    /// (link type, name, digits of the resolution).
+    interfaces: Vec<(u16, String, u8)>,
+    /// (interface, instant in its unit, octets).
+    records: Vec<(usize, u64, Vec<u8>)>,
+}
+
+impl File {
+    fn read(octets: &[u8]) -> Self {
+        let word = |at: usize| u32::from_le_bytes(octets[at..at + 4].try_into().unwrap());
+        let half = |at: usize| u16::from_le_bytes(octets[at..at + 2].try_into().unwrap());
+        let mut file = File { interfaces: Vec::new(), records: Vec::new() };
+        let mut at = 0;
+        while at < octets.len() {
+            let length = word(at + 4) as usize;
+            assert_eq!(
+                (length % 4, word(at + length - 4) as usize),
+                (0, length),
+                "a block ends as it begins"
+            );
+            match word(at) {
+                0x0A0D_0D0A => assert_eq!((at, word(at + 8)), (0, 0x1A2B_3C4D), "one section, little-endian"),
+                1 => {
+                    let (mut name, mut digits, mut option) = (String::new(), 6, at + 16);
+                    while half(option) != 0 {
+                        let value = &octets[option + 4..option + 4 + usize::from(half(option + 2))];
+                        match half(option) {
+                            2 => name = String::from_utf8(value.to_vec()).unwrap(),
+                            9 => digits = value[0],
+                            _ => {}
+                        }
+                        option += 4 + value.len().next_multiple_of(4);
+                    }
+                    file.interfaces.push((half(at + 8), name, digits));
+                }
+                6 => {
+                    let (captured, original) = (word(at + 20) as usize, word(at + 24) as usize);
+                    assert_eq!(captured, original, "nothing is cut");
+                    let instant = u64::from(word(at + 12)) << 32 | u64::from(word(at + 16));
+                    let record = octets[at + 28..at + 28 + captured].to_vec();
+                    file.records.push((word(at + 8) as usize, instant, record));
+                }
+                other => panic!("block {other}"),
+            }
+            at += length;
+        }
+        file
+    }
+
+    /// Of links: (port that sends, picoseconds, pseudo header, octets on the wire), in the order of the file.
+    fn crossings(&self) -> Vec<(&str, u64, &[u8], &[u8])> {
+        let of_links = self.records.iter().filter(|(interface, ..)| self.interfaces[*interface].0 == 147);
+        of_links
+            .map(|(interface, at, octets)| {
+                let (_, name, digits) = &self.interfaces[*interface];
+                assert_eq!(*digits, 9, "nanoseconds");
+                let (pseudo, wire) = octets.split_at(octets[1].into());
+                assert_eq!(pseudo[0], 1, "version");
+                let rest = u64::from(u16::from_be_bytes([pseudo[4], pseudo[5]]));
+                assert!(rest < 1_000);
+                (name.split(" > ").next().unwrap(), at * 1_000 + rest, pseudo, wire)
+            })
+            .collect()
+    }
+}
+
+/// Kinds of records.
+const PACKET: u8 = 1;
+const SYMBOL: u8 = 2;
+const MESSAGE: u8 = 3;
+
+/// The flow that a pseudo header names.
+fn flow(pseudo: &[u8]) -> &str {
+    std::str::from_utf8(&pseudo[24..24 + usize::from(pseudo[11])]).unwrap()
+}
+
+/// What is left of a CRC-16 over octets whose first six bits count as 0; after its own CRC and zeros, nothing.
+fn crc16(octets: &[u8]) -> u16 {
+    octets.iter().enumerate().fold(0xFFFF, |crc, (at, octet)| {
+        let octet = if at == 0 { octet & 3 } else { *octet };
+        (0..8).rev().fold(crc, |crc: u16, bit| {
+            let out = crc >> 15 ^ u16::from(octet >> bit & 1);
+            if out == 1 { crc << 1 ^ 0x1021 } else { crc << 1 }
+        })
+    })
+}
+
+/// Writes a capture; what is said, and the file.
+fn captured(scenario: &str, more: &[&str]) -> (String, File, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("links.pcapng");
+    let words = [&["trace", "-", "--pcapng", path.to_str().unwrap()], more].concat();
+    let (code, out, said) = riosim(&words, scenario);
+    assert_eq!(code, Some(0), "{said}");
+    let file = File::read(&fs::read(&path).unwrap());
+    (out, file, folder)
+}
+
+/// Two ends of Scheduled Transfer; a Transfer of two Blocks.
+const TRANSFER: &str = r#"{
+  "name": "transfer",
+  "run": { "until": "100 us", "warmup": "0 ps" },
+  "topology": { "single_switch": { "ports": 2 } },
+  "traffic": [{ "name": "st", "from": "ep/0", "to": "ep/1", "st": { "bytes": 3000, "block": 2048 } }]
+}"#;
+
+/// Frames of Scheduled Transfer, and the packets that carry them.
+#[test]
+fn frames_as_pcapng() {
+    let (out, file, _folder) = captured(TRANSFER, &[]);
+    let ethernet = |interface: usize| file.interfaces[interface].0 == 1;
+    let frames: Vec<&[u8]> = file
+        .records
+        .iter()
+        .filter(|(interface, ..)| ethernet(*interface))
+        .map(|(.., octets)| &octets[..])
+        .collect();
+    for frame in &frames {
+        // 802.3 length, SNAP header of the EtherType 0x8181.
+        assert_eq!(usize::from(u16::from_be_bytes([frame[12], frame[13]])), frame.len() - 14);
+        assert_eq!(frame[14..22], [0xAA, 0xAA, 3, 0, 0, 0, 0x81, 0x81]);
+    }
+    // Request_Connection is first, and the payloads behind 62 octets of header are the Transfer.
+    assert_eq!(frames[0][22] >> 3, 1);
+    assert_eq!(frames.iter().map(|frame| frame.len() - 62).sum::<usize>(), 3000);
+    // A frame takes a packet for each 256 octets, and a packet two links.
+    let packets: usize = frames.iter().map(|frame| 2 * frame.len().div_ceil(256)).sum();
+    assert_eq!(file.crossings().len(), packets);
+    let count = frames.len();
+    assert_eq!(out, format!("{packets} packets, 0 control symbols, 0 VoQ messages, {count} frames\n"));
+}
+
+/// Each step of a packet's life is a record, one symbol after it: the start-of-packet that goes ahead.
+#[test]
+fn packets_are_captured_where_they_start() {
+    let (out, file, _folder) = captured(SMALL, &[]);
+    let crossings = file.crossings();
+    let of = |kind: u8| crossings.iter().filter(move |(_, _, pseudo, _)| pseudo[2] == kind);
+    let counts = [PACKET, SYMBOL, MESSAGE].map(|kind| of(kind).count());
+    let [packets, symbols, messages] = counts;
+    assert_eq!(
+        out,
+        format!("{packets} packets, {symbols} control symbols, {messages} VoQ messages, 0 frames\n")
+    );
+    assert!(symbols == 0 && messages > 0);
+    for (.., wire) in of(MESSAGE) {
+        assert_eq!((wire.len(), wire[0] >> 3), (2, 1), "14 bits, CMD 1");
+    }
+    // Eight characters of a long symbol at 2.5 Gbit/s a lane: 4 lanes of 6.25 Gbaud bring one each 400 ps.
+    const SYMBOL_PS: u64 = 8 * 400;
+    let mut steps = 0;
+    let text = trace(&["--limit", "0", "--only", "delivery", "--flow", "burst"]);
+    for line in text.lines() {
+        let packet = number(line, "packet");
+        let json = trace(&["--packet", &packet, "--json"]);
+        for step in json.lines() {
+            let step: serde_json::Value = serde_json::from_str(step).unwrap();
+            if step["step"] != "started" {
+                continue;
+            }
+            steps += 1;
+            let device = step["device"].as_str().unwrap();
+            let at = step["at_ps"].as_u64().unwrap() + SYMBOL_PS;
+            let (.., pseudo, wire) = crossings
+                .iter()
+                .find(|(from, instant, ..)| {
+                    *instant == at && from.split(':').next() == device.split(':').next()
+                })
+                .unwrap_or_else(|| panic!("{step} is in no record"));
+            assert_eq!((flow(pseudo), pseudo[2]), ("burst", PACKET));
+            assert_eq!(wire.len(), 272 + if wire.len() > 272 { 4 } else { 0 });
+            // The cause is the longest of the waits.
+            let causes = step["causes_ps"].as_object().unwrap();
+            let moves = ["serialization", "propagation", "pipeline"];
+            let waits = causes.iter().filter(|(name, _)| !moves.contains(&name.as_str()));
+            let longest = waits.map(|(_, ps)| ps.as_u64().unwrap()).max().unwrap_or(0);
+            let mut waited = [0; 8];
+            waited[2..].copy_from_slice(&pseudo[18..24]);
+            assert_eq!(u64::from_be_bytes(waited), longest, "{step}");
+            assert_eq!(pseudo[9] == 0xFF, longest == 0);
+        }
+    }
+    assert_eq!(steps, of(PACKET).filter(|(_, _, pseudo, _)| flow(pseudo) == "burst").count());
+    for (.., wire) in of(PACKET) {
+        assert_eq!((wire.len() % 4, crc16(wire)), (0, 0));
+    }
+}
+
+/// Packets and symbols of a link with errors: what is damaged is sent again.
+#[test]
+fn damage_is_captured() {
+    let scenario = r#"{
+      "name": "errors",
+      "run": { "until": "20 us", "warmup": "0 ps" },
+      "topology": { "single_switch": { "ports": 2 } },
+      "links": { "granularity": "symbol" },
+      "traffic": [
+        { "name": "there", "from": "ep/0", "to": "ep/1", "arrivals": { "saturated": { "backlog": 3 } }, "limit": 20 }
+      ],
+      "faults": { "corrupt": [{ "device": "ep/0", "port": 0, "what": "packet", "nth": 3 }] }
+    }"#;
+    let (out, file, _folder) = captured(scenario, &[]);
+    let crossings = file.crossings();
+    let damaged: Vec<_> = crossings.iter().filter(|(_, _, pseudo, _)| pseudo[3] >> 7 == 1).collect();
+    let [(from, at, _, wire)] = damaged[..] else { panic!("{} damaged", damaged.len()) };
+    assert_eq!(*from, "ep/0");
+    let third =
+        crossings.iter().filter(|(port, _, pseudo, _)| port == from && pseudo[2] == PACKET).nth(2).unwrap();
+    assert_eq!(third.1, *at);
+    let again: Vec<_> = crossings.iter().filter(|(_, _, pseudo, _)| pseudo[3] >> 6 & 1 == 1).collect();
+    assert!(again.iter().all(|(port, later, ..)| port == from && later > at));
+    assert_eq!(again[0].3, *wire, "with the same ackID");
+    let packets = crossings.iter().filter(|(_, _, pseudo, _)| pseudo[2] == PACKET).count();
+    assert_eq!(packets, 40 + again.len(), "20 packets on two links");
+    let symbols: Vec<_> = crossings.iter().filter(|(_, _, pseudo, _)| pseudo[2] == SYMBOL).collect();
+    assert!(out.contains(&format!("{packets} packets, {} control symbols, 0 VoQ", symbols.len())), "{out}");
+    // Each packet has a delimiter in front.
+    let starts = symbols.iter().filter(|(.., wire)| wire[0] == 0x7C).count();
+    assert!(starts >= packets, "{starts}");
+    // The receiver says packet-not-accepted (stype0 2) once.
+    let refused = symbols.iter().filter(|(port, .., wire)| *port == "sw:0" && wire[1] >> 5 == 2);
+    assert_eq!(refused.count(), 1);
+}
+
+#[test]
+fn captures_are_filtered() {
+    let all = captured(SMALL, &[]).1;
+    let all: Vec<_> = all.crossings().into_iter().map(|it| (it.0.to_owned(), it.1, it.2.to_vec())).collect();
+    let some = |more: &[&str]| {
+        let (_, file, _folder) = captured(SMALL, more);
+        let some: Vec<_> =
+            file.crossings().into_iter().map(|it| (it.0.to_owned(), it.1, it.2.to_vec())).collect();
+        assert!(some.iter().all(|one| all.contains(one)), "{more:?}");
+        some
+    };
+    let burst = some(&["--flow", "burst"]);
+    assert_eq!(burst.len(), all.iter().filter(|(.., pseudo)| flow(pseudo) == "burst").count());
+    let (early, late) = (some(&["--to", "18 us"]), some(&["--from", "18000001 ps"]));
+    assert_eq!(early.len() + late.len(), all.len());
+    assert!(!early.is_empty() && !late.is_empty());
+    let one = some(&["--device", "ep/2"]);
+    let of_one = |name: &str| name == "ep/2" || name == "sw:2";
+    assert_eq!(one.len(), all.iter().filter(|(name, ..)| of_one(name)).count());
+}
+
+/// Captures of every protocol under tshark with the dissector, where it is installed.
+#[test]
+fn tshark_reads_captures() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        eprintln!("tshark is not installed: nobody else reads captures here");
+        return;
+    }
+    let file = |name: &str| fs::read_to_string(root().join("scenarios").join(name)).unwrap();
+    let small = |name: &str| (file(name), vec!["--to", "60 us"]);
+    let cases = [
+        (SMALL.to_owned(), vec![], "maintenance request"),
+        (TRANSFER.to_owned(), vec![], "Request_Connection"),
+        (small("linx-crossing-connect.json").0, small("linx-crossing-connect.json").1, "RIO_CONN_REQ"),
+        (small("session-figure-3-1.json").0, small("session-figure-3-1.json").1, "ADVERTISE"),
+        (
+            small("link-errors.json").0,
+            vec!["--to", "3 us", "--set", "/links/granularity=symbol"],
+            "start-of-packet",
+        ),
+    ];
+    for (scenario, more, words) in cases {
+        let (_, read, folder) = captured(&scenario, &more);
+        let path = folder.path().join("links.pcapng");
+        let script = format!("lua_script:{}", root().join("docs/riosim.lua").display());
+        let output = Command::new("tshark")
+            .args(["-X", &script, "-r", path.to_str().unwrap(), "-V"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        for wrong in ["Malformed", "Lua Error"] {
+            let line = text.lines().find(|line| line.contains(wrong));
+            assert_eq!(line, None, "{words}");
+        }
+        assert!(text.contains(words), "{words}");
+        let all = text.lines().filter(|line| line.starts_with("Frame ")).count();
+        assert_eq!(all, read.records.len());
+        let output = Command::new("capinfos").args(["-c", "-M", path.to_str().unwrap()]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains(&format!(" {all}\n")), "{text}");
+    }
+}
