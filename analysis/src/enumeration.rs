@@ -133,7 +133,7 @@ impl EnumerationSummary {
             count_text(self.repetitions),
             count_text(self.problems),
         )];
-        let mut phases = String::from("phases:");
+        let mut phases = String::from("how long each phase took (register accesses):");
         for (n, phase) in self.phases.iter().enumerate() {
             let took = match phase.to_us {
                 Some(to) => time_text((to.0 - phase.from_us.0) * 1e6),

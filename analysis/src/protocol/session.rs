@@ -318,10 +318,12 @@ impl CostSummary {
 
     /// A line for a terminal, with the break before it.
     fn line(&self) -> String {
-        let octets = self.octets_a_stream.map_or(String::new(), |octets| format!(", {octets} for each"));
+        let octets =
+            self.octets_a_stream.map_or(String::new(), |octets| format!(", {octets} for each StreamID"));
         format!(
-            "\n    {} taken, at most {} of {} of a pair of nodes; {} of management{octets}",
-            counted_text(self.stream_ids, "StreamIDs"),
+            "\n    StreamIDs: {} taken, at most {} of {} by one node for one other; management messages \
+             have {}{octets}",
+            count_text(self.stream_ids),
             count_text(self.most_of_a_pair),
             count_text(APPLICATION_STREAMS.into()),
             counted_text(self.management_octets, "octets"),
