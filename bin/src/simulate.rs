@@ -39,9 +39,6 @@ pub(crate) struct Way {
     pub watched: bool,
 }
 
-/// Parts of a fabric for each thread: whoever is done early does another one.
-const PARTS_PER_THREAD: usize = 4;
-
 /// A run on one thread, or on several.
 enum Running {
     Whole(Observed),
@@ -55,7 +52,7 @@ impl Running {
         if way.threads < 2 {
             return (Running::Whole(Observed::new(config, way.options, collector)), None);
         }
-        match Partition::new(&config, PARTS_PER_THREAD * way.threads) {
+        match Partition::new(&config, way.threads) {
             Ok(cut) => {
                 let threads = Threads { count: way.threads, clock: nanoseconds };
                 let run = Parallel::new(config, way.options, collector, &cut, threads);
