@@ -114,8 +114,9 @@ impl<P: Probe> Links<P> {
             end.stats.damaged_packets += 1;
             end.suspect = true;
         }
-        let (packet, again) = (end.held(start.packet).packet, end.held(start.packet).again);
+        let packet = end.held(start.packet).packet;
         if self.ports[port.index()].rx.special & special::CHECK != 0 {
+            let again = self.end(port).held(start.packet).again;
             let leaves = Leaves { at: now, ack_id: start.ack_id, damaged: hit, again };
             self.check_packet(port, packet, leaves);
         }
