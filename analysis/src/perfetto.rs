@@ -1,7 +1,8 @@
 //! A run as tracks over time, in the form that Perfetto reads: TrackEvent protocol buffers.
 //!
-//! Perfetto keeps nanoseconds. Instants are rounded down, which keeps their order; the picoseconds are annotations.
-//! Field numbers are those of Perfetto's `trace.proto`, `track_event.proto` and what they include.
+//! Perfetto keeps nanoseconds. Instants are rounded down, which keeps their order; the picoseconds are
+//! annotations. Field numbers are those of Perfetto's `trace.proto`, `track_event.proto` and what they
+//! include.
 
 mod protobuf;
 

@@ -33,7 +33,7 @@ pub(crate) fn print(browser: &Path, page: &str) -> Result<Vec<u8>, Failure> {
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let (html, pdf) = (folder.path().join("page.html"), folder.path().join("page.pdf"));
     std::fs::write(&html, page).map_err(|error| failed(&error))?;
-    // The page is ours, and its policy forbids the network; a sandbox needs rights that containers do not have.
+    // The page is ours, and its policy forbids the network; a sandbox needs rights that containers lack.
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])

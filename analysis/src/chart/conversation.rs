@@ -23,8 +23,8 @@ impl Conversation {
         Self { config, filter, signals: Vec::new() }
     }
 
-    /// Lets the ends of protocols tell what they say, whether or not their flows are charted; whether there are
-    /// any.
+    /// Lets the ends of protocols tell what they say, whether or not their flows are charted; whether there
+    /// are any.
     pub fn prepare(config: &mut FabricConfig) -> bool {
         let mut found = false;
         for part in config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {

@@ -81,7 +81,7 @@ fn flow(pseudo: &[u8]) -> &str {
     std::str::from_utf8(&pseudo[24..24 + usize::from(pseudo[11])]).unwrap()
 }
 
-/// What is left of a CRC-16 over octets whose first six bits count as 0; after its own CRC and zeros, nothing.
+/// What is left of a CRC-16 over octets whose first six bits count as 0; nothing after its own CRC and zeros.
 fn crc16(octets: &[u8]) -> u16 {
     octets.iter().enumerate().fold(0xFFFF, |crc, (at, octet)| {
         let octet = if at == 0 { octet & 3 } else { *octet };
@@ -202,7 +202,8 @@ fn damage_is_captured() {
       "topology": { "single_switch": { "ports": 2 } },
       "links": { "granularity": "symbol" },
       "traffic": [
-        { "name": "there", "from": "ep/0", "to": "ep/1", "arrivals": { "saturated": { "backlog": 3 } }, "limit": 20 }
+        { "name": "there", "from": "ep/0", "to": "ep/1", "limit": 20,
+          "arrivals": { "saturated": { "backlog": 3 } } }
       ],
       "faults": { "corrupt": [{ "device": "ep/0", "port": 0, "what": "packet", "nth": 3 }] }
     }"#;

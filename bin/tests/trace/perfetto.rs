@@ -138,8 +138,8 @@ fn read(scenario: &str, more: &[&str]) -> (BTreeSet<String>, Vec<Event>) {
     (names, events)
 }
 
-/// Every step of a packet is a slice that begins where the step does; its waits are the annotations; the steps are
-/// joined by the packet's flow, which ends where it is delivered.
+/// Every step of a packet is a slice that begins where the step does; its waits are the annotations; the
+/// steps are joined by the packet's flow, which ends where it is delivered.
 #[test]
 fn packets_are_slices_joined_by_flows() {
     let (tracks, events) = read(SMALL, &[]);
