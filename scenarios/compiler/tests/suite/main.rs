@@ -7,6 +7,7 @@ mod configure;
 mod fabric;
 mod golden;
 mod linx;
+mod linx_frames;
 mod loggopsim;
 mod mutations;
 mod options;
