@@ -34,7 +34,7 @@ fn said(mut system: Value) -> ([Vec<String>; 2], LinxTotals) {
 }
 
 /// What ep/1 says, of MTU 128, hb_tmo 10, generation 66 and connection IDs from 768 on, when these frames
-/// come from ep/0, a microsecond apart from 1 us on, none where one is empty. Its REQ comes again after 30 us.
+/// come from ep/0, a microsecond apart from 1 us on, none where one is empty. It asks again after 30 us.
 fn answers(node: Value, frames: &[&str]) -> (Vec<String>, LinxTotals) {
     let inject: Vec<Value> = (1..)
         .zip(frames)
@@ -70,8 +70,8 @@ const ANSWER: &str = "ACK 66 to 7 (64, 10), cid 768";
 const ASKS: &str = "REQ 66 (128, 10)";
 
 /// An ACK is right if it repeats the generation, the MTU and the hb_tmo of the node and comes from the
-/// generation that it answered: it brings the connection up, which is told by an ACK and a heartbeat. One that is
-/// wrong in one point is a REQ with other wishes, and its connection ID is not used: one that is right,
+/// generation that it answered: it brings the connection up, which is told by ACK and a heartbeat. One that
+/// is wrong in one point is a REQ with other wishes, and its connection ID is not used: one that is right,
 /// with another, brings the connection up after it.
 ///
 /// Proves: RIOCM-10.1-7, RIOCM-10.1.1-8, RIOCM-10.1.1-11, RIOCM-10.1.1.1-1, RIOCM-10.1.1.2-2
