@@ -204,6 +204,7 @@ fn near(what: &str, value: f64, law: f64, tolerance: f64) {
     assert!((value - law).abs() <= tolerance, "{what} is {value:.5}, the law says {law:.5} ± {tolerance:.5}");
 }
 
+/// Proves: VOQ-1.1-2, VOQ-1.1-3, VOQ-4.3-3
 #[test]
 fn hol_blocking() {
     let study = Study::run("hol-blocking");
@@ -249,6 +250,7 @@ fn radius(study: &Study, prefix: &str, hops: u32, hows: &[&str], slow: Option<&s
     }
 }
 
+/// Proves: VOQ-2-2
 #[test]
 fn voq_radius() {
     let study = Study::run("voq-radius");
@@ -262,6 +264,7 @@ fn voq_radius_tree() {
     radius(&Study::run("voq-radius-tree"), "", 4, &["none", "shared", "ingress"], None);
 }
 
+/// Proves: VOQ-2.3-1, VOQ-2.3-3, VOQ-4.3-8
 #[test]
 fn hol_staging_queues() {
     let study = Study::run("hol-staging-queues");
@@ -366,6 +369,7 @@ fn voq_headroom() {
     assert_eq!(enough, 5.0);
 }
 
+/// Proves: VOQ-2.5-7
 #[test]
 fn voq_chatter() {
     let study = Study::run("voq-chatter");
@@ -739,6 +743,7 @@ fn audit(totals: &SessionTotals) -> [u64; 5] {
     [totals.pairs, totals.duplicates, totals.half_open, totals.orphans, totals.leaked]
 }
 
+/// Proves: SMP-3.4.2-1, SMP-3.4.2-2
 #[test]
 fn conduit_race_peers() {
     let study = Study::run("conduit-race-peers");
@@ -837,6 +842,7 @@ fn conduit_leak() {
     }
 }
 
+/// Proves: SMP-3.5.3.4-1, SMP-3.5.3.5-2, SMP-3.7.1-1, SMP-3.7.1-7, SMP-3.7.1-10, SMP-4.2.7-4
 #[test]
 fn session_message_loss() {
     let study = Study::run("session-message-loss");
@@ -874,6 +880,7 @@ fn session_message_loss() {
     assert_eq!((closed.records, closed.leaked, closed.stats.retransmissions), (0, 0, 1));
 }
 
+/// Proves: SMP-3.5.3.6-1, SMP-3.7.1-5, SMP-4.2.6-6, SMP-4.2.6-8
 #[test]
 fn session_xoff() {
     let study = Study::run("session-xoff");
@@ -899,6 +906,7 @@ fn session_xoff() {
     assert!((12..=40).contains(&late), "{late}");
 }
 
+/// Proves: SMP-7.3.2-2
 #[test]
 fn ethernet_broadcast() {
     let study = Study::run("ethernet-broadcast");
@@ -972,6 +980,8 @@ fn said(study: &Study) -> Vec<(bool, String)> {
 }
 
 /// The charts of the figures of the annex: who says what, in which order.
+///
+/// Proves: SMP-3.6.1-1, SMP-3.6.5-1, SMP-4.2.6-6
 #[test]
 fn session_figures() {
     const TO: bool = true;
@@ -1052,6 +1062,7 @@ fn whole(study: &Study) {
     }
 }
 
+/// Proves: RIOCM-10.1.1-12, RIOCM-10.1.1-13, RIOCM-10.1.3-2
 #[test]
 fn linx_crossing_connect() {
     let study = Study::run("linx-crossing-connect");
@@ -1127,6 +1138,7 @@ fn linx_reboot_storm() {
     assert!(mean("lost") > 5.0 * mean("long") && mean("lost") < 2_000.0, "{}", mean("lost"));
 }
 
+/// Proves: RIOCM-10.1-2
 #[test]
 fn linx_reorder() {
     let study = Study::run("linx-reorder");
@@ -1148,6 +1160,7 @@ fn linx_reorder() {
     assert!(crashes.lost > 0 && crashes.lost < 20 * 20, "{} lost in ten crashes", crashes.lost);
 }
 
+/// Proves: RIOCM-10.1.2-10
 #[test]
 fn linx_fragmentation() {
     let study = Study::run("linx-fragmentation");

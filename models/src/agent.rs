@@ -177,6 +177,8 @@ pub(crate) struct Agent {
     device: u32,
     clock: ProtocolClock,
     parts: Vec<Part>,
+    /// The part that has classes, if one has.
+    classes: Option<usize>,
     host: Host,
     port: Port,
     /// Frames that have started to leave, of which their protocol has not been told.
@@ -208,6 +210,7 @@ impl Agent {
             device: config.device,
             clock: ProtocolClock::new(config.clock),
             parts: parts.collect(),
+            classes: None,
             host: Host {
                 rx_service: service(config.host.rx_service, "rx"),
                 tx_service: service(config.host.tx_service, "tx"),
@@ -223,6 +226,7 @@ impl Agent {
             sent: 0,
             accesses: FlowStats::default(),
         };
+        agent.classes = agent.parts.iter().position(|part| part.machine.has_classes());
         for part in 0..agent.parts.len() {
             if agent.parts[part].awake {
                 agent.call(part, 0, |machine, cx| machine.start(cx));
@@ -389,11 +393,25 @@ impl Agent {
         self.host.rx.iter().map(|received| (received.from, received.payload.label.token))
     }
 
+    /// Lets what goes first be taken up next.
+    fn sort_classes(&mut self) {
+        let Some(part) = self.classes else { return };
+        let machine = &self.parts[part].machine;
+        let Host { tx, rx, .. } = &mut self.host;
+        tx.bring_forward(|Order { send, .. }| {
+            machine.goes_first(Some(send.to), send.conveyance, &send.payload)
+        });
+        rx.bring_forward(|received| machine.goes_first(None, received.conveyance, &received.payload));
+    }
+
     /// Lets everything happen that can happen now.
     fn turn(&mut self, now: u64) {
         loop {
             for order in self.work.orders.drain(..) {
                 self.host.tx.push(order);
+            }
+            if self.classes.is_some() {
+                self.sort_classes();
             }
             let mut idle = true;
             let Host { tx, tx_service, .. } = &mut self.host;

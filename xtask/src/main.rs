@@ -3,6 +3,7 @@
 //! Each prints what it found, with the place and the reason, and exits with 1 if that is not nothing.
 
 mod book;
+mod coverage;
 mod edges;
 mod figures;
 mod licences;
@@ -24,8 +25,9 @@ edges       dependencies between the crates of the workspace, what the lower one
 figures     writes the figures of the pages for readers anew; --check only says which are stale, or by hand
 licences    licences of everything that is linked
 requirements
-            writes REQUIREMENTS.md of the protocols anew, with the tests that prove each requirement; --check
-            only says which are stale. Ids that lead nowhere, and what must be proven and is not
+            writes REQUIREMENTS.md of the protocols anew, with the tests that prove each requirement, and
+            docs/coverage.md, with where each is shown; --check only says which are stale. Ids that lead
+            nowhere, what must be proven and is not, and what is shown in no fabric for no reason
 tidy        rules about the text of tracked files
 tests LOG   whether the tests of every default member ran, from what `cargo test` printed (both streams); - is
             standard input";

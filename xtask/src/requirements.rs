@@ -1,7 +1,7 @@
 //! What the documents of the protocols ask for, and which tests prove it. Each protocol crate has a table
 //! beside its code, `requirements.txt`; this makes the page `REQUIREMENTS.md` of it and of the lines
-//! `Proves:` above tests, or finds the page stale. An id that no table knows leads nowhere, and a MUST
-//! without a test is a claim.
+//! `Proves:` above tests, or finds the page stale, and a page of all of them (`coverage`). An id that no
+//! table knows leads nowhere, and a MUST without a test is a claim.
 //!
 //! Lines of a table, in sections `## Title`, with comments `# ...` and empty lines between them:
 //!
@@ -14,19 +14,19 @@
 //! Decisions are in the section `## Decisions`. Sources cite them with the prefix of the crate, as they do
 //! ids.
 
-use crate::{Checked, tracked};
+use crate::{Checked, coverage, tracked};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 /// A protocol crate, and the document that it implements.
-struct Protocol {
-    folder: &'static str,
+pub(crate) struct Protocol {
+    pub(crate) folder: &'static str,
     /// Ids begin with it and a hyphen.
-    prefix: &'static str,
-    name: &'static str,
-    document: &'static str,
+    pub(crate) prefix: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) document: &'static str,
 }
 
 /// Each has a table.
@@ -78,17 +78,21 @@ pub(crate) fn check(root: &Path, write: bool) -> Checked {
     }
     let mut files = Vec::new();
     for path in tracked(root, &["*.rs", "*.md", "*.json"])? {
-        if path.rsplit('/').next() != Some(PAGE) {
+        if path.rsplit('/').next() != Some(PAGE) && path != coverage::PAGE {
             let text = fs::read(root.join(&path)).map_err(|error| format!("{path}: {error}"))?;
             files.push((path, String::from_utf8_lossy(&text).into_owned()));
         }
     }
     let proofs = judge(&tables, &files, &mut found);
-    let mut count = 0;
-    for table in &tables {
-        count += table.requirements().count();
-        let path = format!("{}/{PAGE}", table.protocol.folder);
-        let now = page(table, &proofs);
+    let mut pages: Vec<(String, String)> = tables
+        .iter()
+        .map(|table| (format!("{}/{PAGE}", table.protocol.folder), page(table, &proofs)))
+        .collect();
+    let reasons = fs::read_to_string(root.join(coverage::REASONS))
+        .map_err(|error| format!("{}: {error}", coverage::REASONS))?;
+    let coverage = coverage::page(&tables, &proofs, &files, &reasons, &mut found);
+    pages.push((coverage::PAGE.to_owned(), coverage));
+    for (path, now) in pages {
         if fs::read_to_string(root.join(&path)).is_ok_and(|text| text == now) {
             continue;
         }
@@ -99,14 +103,15 @@ pub(crate) fn check(root: &Path, write: bool) -> Checked {
             found.push(format!("{path}: stale; cargo run -p xtask -- requirements writes it anew"));
         }
     }
+    let count: usize = tables.iter().map(|table| table.requirements().count()).sum();
     Ok((found, format!("requirements: {count}, of which {} have a test", proofs.len())))
 }
 
 /// What a document asks for.
-struct Requirement {
+pub(crate) struct Requirement {
     line: usize,
-    id: String,
-    class: &'static str,
+    pub(crate) id: String,
+    pub(crate) class: &'static str,
     statement: String,
     decisions: Vec<String>,
 }
@@ -123,8 +128,8 @@ struct Section {
     requirements: Vec<Requirement>,
 }
 
-struct Table<'a> {
-    protocol: &'a Protocol,
+pub(crate) struct Table<'a> {
+    pub(crate) protocol: &'a Protocol,
     sections: Vec<Section>,
     decisions: Vec<Decision>,
 }
@@ -215,7 +220,7 @@ impl<'a> Table<'a> {
         Ok(Decision { id: id.to_owned(), title: title.to_owned(), text: sentence(text) })
     }
 
-    fn requirements(&self) -> impl Iterator<Item = &Requirement> {
+    pub(crate) fn requirements(&self) -> impl Iterator<Item = &Requirement> {
         self.sections.iter().flat_map(|section| &section.requirements)
     }
 
@@ -246,7 +251,7 @@ fn is_decision(text: &str) -> bool {
 
 /// What is meant by a word that begins like an id.
 #[derive(Copy, Clone, PartialEq, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     /// PREFIX-4.2-3.
     Id,
     /// PREFIX-D7.
@@ -256,13 +261,13 @@ enum Kind {
 }
 
 #[derive(PartialEq, Debug)]
-struct Citation<'a> {
-    text: &'a str,
-    kind: Kind,
+pub(crate) struct Citation<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: Kind,
 }
 
 /// Ids and decisions of a protocol in a line. Names of test vectors, PREFIX-T03, and other words are none.
-fn citations<'a>(line: &'a str, prefix: &str) -> Vec<Citation<'a>> {
+pub(crate) fn citations<'a>(line: &'a str, prefix: &str) -> Vec<Citation<'a>> {
     let mut found = Vec::new();
     for (at, _) in line.match_indices(prefix) {
         let Some(body) = line[at + prefix.len()..].strip_prefix('-') else { continue };
@@ -303,13 +308,13 @@ fn citations<'a>(line: &'a str, prefix: &str) -> Vec<Citation<'a>> {
 
 /// Where a test is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Test {
-    file: String,
-    name: String,
+pub(crate) struct Test {
+    pub(crate) file: String,
+    pub(crate) name: String,
 }
 
 /// Tests of each id that has some.
-type Proofs = BTreeMap<String, Vec<Test>>;
+pub(crate) type Proofs = BTreeMap<String, Vec<Test>>;
 
 /// Tests that prove something. What leads nowhere, and what should be proven and is not, is `found`.
 fn judge(tables: &[Table], files: &[(String, String)], found: &mut Vec<String>) -> Proofs {
@@ -448,7 +453,7 @@ fn page(table: &Table, proofs: &Proofs) -> String {
 }
 
 /// Tests, by file; links lead from a page in `folder`.
-fn list_of(tests: &[Test], folder: &str) -> String {
+pub(crate) fn list_of(tests: &[Test], folder: &str) -> String {
     let mut files: Vec<(&str, Vec<String>)> = Vec::new();
     for Test { file, name } in tests {
         let name = format!("`{name}`");
@@ -480,13 +485,20 @@ pub(crate) fn anchor(title: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
+/// Not the prefix of a protocol, or this file would cite it.
+#[cfg(test)]
+const TOY: Protocol =
+    Protocol { folder: "protocols/toy", prefix: "TOY", name: "toy", document: "Toys, part 1" };
+
+/// A table of a protocol for tests.
+#[cfg(test)]
+pub(crate) fn toy(text: &str, found: &mut Vec<String>) -> Table<'static> {
+    Table::new(&TOY, text, found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Not the prefix of a protocol, or this file would cite it.
-    const TOY: Protocol =
-        Protocol { folder: "protocols/toy", prefix: "TOY", name: "toy", document: "Toys, part 1" };
 
     const TEXT: &str = "# a comment\n\n## 1.2: wheels\nTOY-1.2-1 | MUST | A toy has wheels\n\
         TOY-1.2-2 | SHOULD | They turn. | D1, D3\n\n## Annex A\nTOY-A.1-1b | MAY | A flag || a light.\n\n\
@@ -494,7 +506,7 @@ mod tests {
 
     fn table(text: &str) -> (Table<'static>, Vec<String>) {
         let mut found = Vec::new();
-        (Table::new(&TOY, text, &mut found), found)
+        (toy(text, &mut found), found)
     }
 
     /// What is found in a file beside the table.

@@ -563,6 +563,7 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     d.set(&mut node, 25, "SessionNodeSpec/data_mailbox", &[1, 2]);
     d.set(&mut node, 20, "SessionNodeSpec/stream", &[57_343, 57_000]);
     d.set(&mut node, 20, "SessionNodeSpec/cos", &[0, 3]);
+    d.set(&mut node, 20, "SessionNodeSpec/classes", &[true, false]);
     d.set(&mut node, 25, "SessionNodeSpec/segment", &[64, 128, 256]);
     for (key, values) in
         [("retry", [3, 20]), ("timeout", [30, 80]), ("xon_timeout", [5, 50]), ("poll", [2, 30])]
@@ -609,6 +610,8 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
         d.set(&mut node, 30, "SessionNodeSpec/mtu", &mtus);
         let attributes = [json!(["7801020304050607"]), json!(["ef01000000000000", "fe00000000000000"])];
         d.set(&mut node, 30, "SessionNodeSpec/vendor_attributes", &attributes);
+        d.set(&mut node, 50, "SessionNodeSpec/vendor", &["EXAMPLE", "00:1b:21"]);
+        d.set(&mut node, 50, "SessionNodeSpec/data_offset_vendor", &["EXAMPLE", "00:1b:21"]);
     }
     if d.chance(40) {
         let mut consumer = Fields::new();

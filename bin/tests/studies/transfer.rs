@@ -39,6 +39,8 @@ fn way(study: &Study, variant: &str) -> (TransferPath, TransferConfig) {
 }
 
 /// W Blocks in the time from the Clear_To_Send of a Block to its last octet, until the path is full.
+///
+/// Proves: ST-6.2.11-1
 #[test]
 fn st_cts_window() {
     let study = Study::run("st-cts-window");
@@ -169,6 +171,8 @@ fn st_media_incast() {
 }
 
 /// Stripes add up, whoever has them; `results/reference` has the integers.
+///
+/// Proves: ST-B.2-1, ST-B.2-2, ST-B.3-2, ST-B.4-1
 #[test]
 fn st_striping() {
     let study = Study::run("st-striping");

@@ -52,6 +52,16 @@ impl<T> Server<T> {
         }
     }
 
+    /// Lets those that go first be taken up before others that wait, in their order.
+    pub fn bring_forward(&mut self, goes_first: impl Fn(&T) -> bool) {
+        if self.serving.is_none()
+            && let Some(at) = self.waiting.iter().position(|item| goes_first(item))
+            && let Some(item) = self.waiting.remove(at)
+        {
+            self.waiting.push_front(item);
+        }
+    }
+
     /// The end of a service that [`take_up`](Self::take_up) announced.
     pub fn finish(&mut self) -> T {
         *self.serving.take().expect("a service that ends has begun")

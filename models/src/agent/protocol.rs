@@ -131,6 +131,16 @@ pub(crate) trait Protocol: Any + Debug + std::marker::Send {
         own
     }
 
+    /// Whether some of what it sends and gets goes before the rest in the queues of the host.
+    fn has_classes(&self) -> bool {
+        false
+    }
+
+    /// Whether this does: to the node `to`, or none, if it came.
+    fn goes_first(&self, _to: Option<u32>, _conveyance: Conveyance, _payload: &Data) -> bool {
+        false
+    }
+
     /// Something came for this flow.
     fn received(&mut self, cx: &mut Cx<'_>, received: Received);
 

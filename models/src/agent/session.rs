@@ -17,6 +17,7 @@ mod reader;
 
 use super::Service;
 use super::courier::{self, Courier, Step};
+use super::data::Data;
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{
@@ -35,7 +36,7 @@ use session_management::endpoint::{
     Advertised, Broadcast, Config, Counters, Deadline, Endpoint, Event, Outstanding, StreamRef,
 };
 use session_management::ethernet;
-use session_management::message::Command;
+use session_management::message::{Class, Command};
 use session_management::negotiate::Offer;
 use session_management::protocol::{APPLICATION_STREAMS, NO_STREAM, Protocol as Spoken};
 use session_management::register::{Contact, Participation};
@@ -693,6 +694,25 @@ impl Session {
 }
 
 impl Protocol for Session {
+    fn has_classes(&self) -> bool {
+        self.config.classes
+    }
+
+    fn goes_first(&self, to: Option<u32>, conveyance: Conveyance, payload: &Data) -> bool {
+        // PDUs on streams of type 9 have no command: only the stream of the receiver has.
+        let has_command = match conveyance {
+            Conveyance::Message { .. } => true,
+            Conveyance::Stream { cos, stream_id: stream } => {
+                let node = to.map_or(self.config.node, |to| to as u16);
+                let contact = self.config.directory.get(&node).map(|entry| entry.contact);
+                contact == Some(Contact::Stream { stream, cos })
+            }
+            _ => false,
+        };
+        let code = payload.as_bytes().and_then(|octets| octets.first().copied()).filter(|_| has_command);
+        code.and_then(Command::from_code).is_some_and(|command| command.class() == Class::High)
+    }
+
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.keep_for_census(cx.fabric_now);
         if self.config.announces {
@@ -850,13 +870,18 @@ fn endpoint_config(config: &SessionConfig) -> Config {
             }
         }
     }
-    if config.data_offset > 0 {
-        open.push(Attribute::data_offset(config.data_offset, [0; 5]));
+    let mut vendors = Vec::new();
+    if config.data_offset > 0 || config.offset_vendor.is_some() {
+        let offset = Attribute::data_offset(config.data_offset, [0; 5]);
+        match config.offset_vendor {
+            Some(vendor) => vendors.extend([Attribute::data_offset_vendor(vendor), offset]),
+            None => open.push(offset),
+        }
     }
-    if !config.attributes.is_empty() {
-        offer.advertise = offer.advertise.list().iter().chain(config.attributes.iter().copied()).collect();
-        open.extend(&config.attributes);
-    }
+    vendors.extend(config.vendor.map(Attribute::vendor));
+    vendors.extend(&config.attributes);
+    offer.advertise = offer.advertise.list().iter().chain(vendors.iter().copied()).collect();
+    open.extend(vendors);
     offer.open = open.into_iter().collect();
     let offers = if config.refuses { Vec::new() } else { vec![offer] };
     let mut endpoint = Config::new(config.node, own.contact, offers);

@@ -27,6 +27,8 @@ pub struct SessionConfig {
     pub header: HeaderFormat,
     /// Octets between header and payload of data messages that it asks for in its OPENs.
     pub data_offset: u8,
+    /// Whose these octets are, if that is said; it advertises them then.
+    pub offset_vendor: Option<[u8; 7]>,
     /// Shortest and longest MTU that it takes, where it speaks Ethernet; the OPEN asks for the longest.
     pub mtu: (u16, u16),
     /// A further OPEN for a stream gets the one that there is.
@@ -37,6 +39,8 @@ pub struct SessionConfig {
     pub frames_kept: u16,
     /// Vendors' attributes in its OPENs and its ADVERTISE.
     pub attributes: Vec<Attribute>,
+    /// Whose they are, where the protocol does not say it.
+    pub vendor: Option<[u8; 7]>,
     /// Vendors' attributes that it understands in an OPEN.
     pub understands: Vec<Id>,
     /// USERDEFINED commands for which it has a handler.
@@ -47,6 +51,8 @@ pub struct SessionConfig {
     pub vendor_streams: Vec<u16>,
     /// Class of service of streams to this node.
     pub cos: u8,
+    /// The high class of messages goes before others in the queues of the host.
+    pub classes: bool,
     /// Standard size of a segment of type 11: 8, 16, 32, 64, 128, 256.
     pub segment: u16,
     /// Priority of the low class of messages, of data too (0..=1); over type 11 the high class takes one

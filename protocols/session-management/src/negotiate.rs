@@ -460,10 +460,11 @@ pub struct Proposal {
 pub fn propose(offer: &Offer, block: List<'_>, wishes: List<'_>, ends_only: bool) -> Proposal {
     let protocol = offer.protocol.id();
     let mut proposal = Proposal { attributes: Attributes::new(), intermediate: false };
-    let mut done: Vec<Id> = Vec::new();
+    // Two kinds have one identifier: MAC_ADDRESS and, behind DATA_OFFSET_VENDOR, DATA_OFFSET.
+    let mut done: Vec<(Kind, Id)> = Vec::new();
     for (kind, attribute) in block.kinds(protocol) {
         let id = attribute.id();
-        if done.contains(&id) || !offer.understands(kind, id) {
+        if done.contains(&(kind, id)) || !offer.understands(kind, id) {
             continue;
         }
         let wish = wishes.kinds(protocol).find(|&(wish, own)| wish == kind && own.id() == id);
@@ -471,7 +472,7 @@ pub fn propose(offer: &Offer, block: List<'_>, wishes: List<'_>, ends_only: bool
             proposal.attributes.push(attribute);
             continue;
         };
-        done.push(id);
+        done.push((kind, id));
         let (number, offered) = (wish.number(kind), Numbers::of(block, protocol, kind));
         match offered {
             _ if kind == Kind::MacAddress => proposal.attributes.push(wish),

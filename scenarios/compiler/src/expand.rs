@@ -125,6 +125,7 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     if let Some(endpoint) = &mut full.endpoint {
         for kind in flow::KINDS {
             kind.expand_endpoint(endpoint, spec.traffic.iter().any(|flow| kind.named(flow) > 0));
+            kind.expand_overrides(endpoint, full.overrides.get_or_insert_default());
         }
     }
     full.voq = Some(spec.voq.clone().unwrap_or_default().over(&voq_defaults()));

@@ -62,6 +62,9 @@ pub(crate) trait Kind: Sync {
     /// Writes the defaults of an endpoint out, if flows use them or the file has some of them.
     fn expand_endpoint(&self, _endpoint: &mut EndpointSpec, _used: bool) {}
 
+    /// Writes out what follows from a setting that overrides may change, for all endpoints and in overrides.
+    fn expand_overrides(&self, _endpoint: &mut EndpointSpec, _overrides: &mut [OverrideSpec]) {}
+
     /// The program that says what is sent.
     fn program<'a>(&self, _flow: &'a FlowSpec) -> Option<&'a ProgramSpec> {
         None

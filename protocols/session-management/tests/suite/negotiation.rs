@@ -302,3 +302,18 @@ fn proposals_from_an_advertisement() {
     let other = Attribute::retry_period(9);
     assert_eq!(propose(&[other], false), (vec![low, high, RETRY, VENDOR], false));
 }
+
+/// MAC_ADDRESS and DATA_OFFSET have one identifier: the one is the opener's own, the other stays.
+///
+/// Proves: SMP-3.5.3.3-2, SMP-3.8.2-1
+#[test]
+fn offset_octets_beside_an_address() {
+    let offset =
+        [Attribute::data_offset_vendor([0, 0x1B, 0x21, 0, 0, 0, 0]), Attribute::data_offset(4, [0; 5])];
+    let own = Attribute::mac_address([2, 0, 0, 0, 0, 9]);
+    let block = list(&[Attribute::mtu(1500), MAILBOX, MAC, offset[0], offset[1]]);
+    let offer = Offer::plain(Protocol::ETHERNET);
+    let proposal = propose(&offer, block.list(), list(&[own]).list(), false);
+    let expected = [Attribute::mtu(1500), MAILBOX, own, offset[0], offset[1]];
+    assert_eq!(proposal.attributes.list().iter().collect::<Vec<_>>(), expected);
+}

@@ -1,5 +1,6 @@
 //! Flows of LINX: every endpoint of `from` and `to` becomes a node.
 
+mod profile;
 mod script;
 
 use super::messages::{self, Carried};
@@ -71,6 +72,10 @@ impl Kind for Linx {
         }
     }
 
+    fn expand_overrides(&self, endpoint: &mut EndpointSpec, overrides: &mut [OverrideSpec]) {
+        profile::write_out(endpoint, overrides);
+    }
+
     fn read_endpoint(&self, quantities: &mut Quantities<'_>, at: &str, endpoint: &EndpointSpec) {
         if let Some(linx) = &endpoint.linx {
             quantities.all(&format!("{at}/linx"), periods(linx));
@@ -137,7 +142,7 @@ pub(crate) fn defaults() -> LinxNodeSpec {
         window: Some(64),
         fragmentation: Some(FragmentationKind::Simple),
         profile: Some(LinxProfile::Standard),
-        // What the profile says, unless the file does.
+        // What the profile decides stands in `profile`.
         ..LinxNodeSpec::default()
     }
 }
@@ -442,10 +447,7 @@ const JITTER_MS: u64 = 128;
 const JITTERS: usize = 251;
 
 fn options(c: &Compiler<'_>, device: usize, port: u16, node: &LinxNodeSpec) -> Options {
-    let base = match filled(&node.profile) {
-        LinxProfile::LinxForLinux => Options::linx_for_linux(),
-        LinxProfile::Standard => Options::default(),
-    };
+    let base = profile::options(*filled(&node.profile));
     Options {
         request_period: filled(&node.request_period).get(),
         jitter: jitter(c, device, port, node),

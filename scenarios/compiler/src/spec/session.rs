@@ -34,6 +34,11 @@ pub struct SessionNodeSpec {
     /// Class of service of that stream, and of streams to this node (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cos: Option<u8>,
+    /// Whether ACCEPT, CLOSE, FLOW_CONTROL and STATUS go before other messages in the queues of the host,
+    /// both sent and received (default false: all go in their order). On the way they have a higher priority
+    /// over type 11, and none over type 9.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<bool>,
     /// Octets of a segment of type 11: 8, 16, 32, 64, 128 or 256 (default). A message that would have too
     /// many of them is sent in longer ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +74,11 @@ pub struct SessionNodeSpec {
     /// where what the peer has advertised leaves that (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_offset: Option<u8>,
+    /// Whose the Offset octets are: seven characters, or an OUI of three octets. DATA_OFFSET_VENDOR goes
+    /// before DATA_OFFSET then, and the node advertises both, so that who asks sends Offset octets too.
+    /// Those of Ethernet are always somebody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_offset_vendor: Option<String>,
     /// MTU of Ethernet that this node takes: a number alone, or any from one to another, of which its OPEN
     /// asks for the largest (default: that of the flow).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,9 +94,13 @@ pub struct SessionNodeSpec {
     #[schemars(range(min = 1))]
     pub frames_kept: Option<u16>,
     /// Vendors' attributes that this node advertises and has in its OPENs, eight octets each in hexadecimal
-    /// digits. They take a vendor's protocol.
+    /// digits. They take a vendor's protocol, or `vendor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vendor_attributes: Option<Vec<String>>,
+    /// Whose they are, where the protocol is not a vendor's: seven characters, or an OUI of three octets.
+    /// VENDOR goes before them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<String>,
     /// Identifiers of vendors' attributes that this node understands, in hexadecimal digits: "78" to "7f",
     /// "ef00" to "efff", "fe000000" to "ffffffff". It refuses an OPEN with any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]

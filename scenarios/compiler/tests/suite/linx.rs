@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const MICROSECOND: u64 = 1_000_000;
 
 /// Two endpoints on a switch; `flows` between them, until `until`.
-fn system(until: &str, node: Value, flows: Value) -> Value {
+pub(crate) fn system(until: &str, node: Value, flows: Value) -> Value {
     json!({
         "name": "test",
         "topology": {"single_switch": {"ports": 3}},
@@ -21,7 +21,7 @@ fn system(until: &str, node: Value, flows: Value) -> Value {
 }
 
 /// What the flows of a system come to.
-fn run(system: &Value) -> Vec<LinxTotals> {
+pub(crate) fn run(system: &Value) -> Vec<LinxTotals> {
     let plan =
         load(&system.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
     let variant = &plan.variants[0];
@@ -79,26 +79,26 @@ fn the_ends_of_a_connection_may_have_different_ports() {
 }
 
 /// A connection of ep/0 and ep/1 that comes up at 0, T = 5 us, with this in the flow.
-fn pair(node: Value, linx: Value) -> Value {
+pub(crate) fn pair(node: Value, linx: Value) -> Value {
     let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "linx": linx});
     system("100 us", node, json!([flow]))
 }
 
 /// A message of 60 octets in each microsecond, from 10 us on.
-fn with_messages(mut system: Value) -> Value {
+pub(crate) fn with_messages(mut system: Value) -> Value {
     let flow = &mut system["traffic"][0];
     flow["size"] = json!(60);
     flow["arrivals"] = json!({"constant": {"interval": "1 us", "phase": "10 us"}});
     system
 }
 
-fn ends(stats: &LinxStats) -> Vec<(LinxEnd, u64)> {
+pub(crate) fn ends(stats: &LinxStats) -> Vec<(LinxEnd, u64)> {
     let all = LinxEnd::ALL.into_iter().map(|end| (end, stats.ended[end as usize]));
     all.filter(|(_, count)| *count > 0).collect()
 }
 
 /// Every message is accounted for, and none is wrong.
-fn sound(totals: &LinxTotals) {
+pub(crate) fn sound(totals: &LinxTotals) {
     let stats = &totals.stats;
     assert_eq!((stats.repeated, stats.missing, stats.unannounced, stats.corrupt), (0, 0, 0, 0), "{totals:?}");
     let known = stats.refused + stats.delivered + totals.lost + totals.unseen + totals.under_way;
@@ -191,7 +191,7 @@ fn a_lost_reset_is_found_by_supervision() {
 }
 
 /// What was counted of frames that nobody takes, by reason.
-fn reasons(stats: &LinxStats) -> Vec<(&'static str, u64)> {
+pub(crate) fn reasons(stats: &LinxStats) -> Vec<(&'static str, u64)> {
     let frames = &stats.frames;
     let all = [
         ("foreign", frames.foreign),
@@ -454,11 +454,11 @@ const FORGERIES: [Forged; 22] = [
 /// Whatever comes with the addresses of a connection is judged by what it says, in the order of its numbers.
 ///
 /// Proves: RIOCM-10.1-2, RIOCM-10.1-5, RIOCM-10.1-6, RIOCM-10.1-13, RIOCM-10.1.1-7, RIOCM-10.1.1.2-1
-/// Proves: RIOCM-10.1.1.3-1, RIOCM-10.1.1.3-4, RIOCM-10.1.2-4, RIOCM-10.1.2-5, RIOCM-10.1.2-6, RIOCM-10.1.2-9
-/// Proves: RIOCM-10.1.2-15, RIOCM-10.1.2-16, RIOCM-10.1.2.1-1, RIOCM-10.1.2.1-2, RIOCM-10.1.2.2-1
-/// Proves: RIOCM-10.1.2.2-2, RIOCM-10.1.2.2-3, RIOCM-10.1.2.3-1, RIOCM-10.1.2.3-3, RIOCM-10.1.2.3-4
-/// Proves: RIOCM-10.1.2.4-1, RIOCM-10.1.2.4-2, RIOCM-10.1.2.4-3, RIOCM-10.1.2.5-1, RIOCM-10.1.2.5-2
-/// Proves: RIOCM-10.1.2.5-3
+/// Proves: RIOCM-10.1.1.3-1, RIOCM-10.1.1.3-4, RIOCM-10.1.2-4, RIOCM-10.1.2-5, RIOCM-10.1.2-6
+/// Proves: RIOCM-10.1.2-9, RIOCM-10.1.2-1, RIOCM-10.1.2-15, RIOCM-10.1.2-16, RIOCM-10.1.2.1-1
+/// Proves: RIOCM-10.1.2.1-2, RIOCM-10.1.2.2-1, RIOCM-10.1.2.2-2, RIOCM-10.1.2.2-3, RIOCM-10.1.2.3-1
+/// Proves: RIOCM-10.1.2.3-3, RIOCM-10.1.2.3-4, RIOCM-10.1.2.4-1, RIOCM-10.1.2.4-2, RIOCM-10.1.2.4-3
+/// Proves: RIOCM-10.1.2.5-1, RIOCM-10.1.2.5-2, RIOCM-10.1.2.5-3
 #[test]
 fn forged_frames_are_judged_by_what_they_say() {
     for Forged { what, frames, reasons: expected, resets } in FORGERIES {

@@ -233,6 +233,60 @@ fn traces_become_replays_and_move_into_the_resolved_file() {
     assert_eq!(format!("{:?}", again.variants), format!("{:?}", plan.variants));
 }
 
+/// What a profile decides stands in the resolved file, and means there what it meant: for all endpoints, in
+/// overrides that choose another profile, and not where an override would hide what stands below it.
+#[test]
+fn what_a_profile_decides_is_written_out() {
+    let resolved = |linx: Value, overrides: Value| {
+        let text = json!({
+            "name": "test",
+            "topology": {"single_switch": {"ports": 4}},
+            "endpoint": {"linx": linx},
+            "overrides": overrides,
+            "traffic": [{"name": "f", "from": ["ep/1", "ep/2"], "to": "ep/0", "linx": {}}],
+            "run": {"until": "1 us"}
+        });
+        let plan = scenarios::load(&text.to_string(), "t.json", &[]).expect("valid");
+        let again = scenarios::load(&plan.resolved, "resolved.json", &[]).expect("alone");
+        assert_eq!(format!("{:?}", again.variants), format!("{:?}", plan.variants));
+        assert_eq!(again.resolved, plan.resolved);
+        serde_json::from_str::<Value>(&plan.resolved).expect("a JSON value")
+    };
+    let standard = json!({
+        "request_jitter": "0 ps", "liveness": "heartbeat", "supervision": "deadline", "periods": 3,
+        "gap_timer": "auto", "reset_mode": "handshake", "repeated_request": "acknowledge",
+        "opening": "proved", "renewal": "connect", "open_messages": 32, "longest_message": 16_777_216
+    });
+    let linux = json!({
+        "liveness": "any", "supervision": "ticks", "periods": 3, "gap_timer": "off",
+        "reset_mode": "immediate", "repeated_request": "teardown", "opening": "at_once",
+        "renewal": "never", "open_messages": 32, "longest_message": 16_777_216
+    });
+    let has = |found: &Value, wanted: &Value, without: &[&str]| {
+        for (key, value) in wanted.as_object().expect("settings") {
+            let expected = if without.contains(&key.as_str()) { &Value::Null } else { value };
+            assert_eq!(&found[key], expected, "{key}");
+        }
+    };
+    let alone = resolved(json!({"profile": "standard"}), json!([]));
+    has(&alone["endpoint"]["linx"], &standard, &[]);
+    let alone = resolved(json!({"profile": "linx_for_linux", "periods": 4}), json!([]));
+    has(&alone["endpoint"]["linx"], &json!({"periods": 4, "liveness": "any", "gap_timer": "off"}), &[]);
+    assert_eq!(alone["endpoint"]["linx"]["request_jitter"], Value::Null);
+    // One that chooses another profile, after one that has a choice of its own: `liveness` stays open.
+    let layers = resolved(
+        json!({}),
+        json!([
+            {"devices": "ep/1", "endpoint": {"linx": {"liveness": "any"}}},
+            {"devices": "ep/*", "endpoint": {"linx": {"profile": "linx_for_linux"}}},
+            {"devices": "ep/2", "endpoint": {"linx": {"renewal": "connect"}}}
+        ]),
+    );
+    has(&layers["endpoint"]["linx"], &standard, &["liveness", "request_jitter"]);
+    has(&layers["overrides"][1]["endpoint"]["linx"], &linux, &["liveness"]);
+    assert_eq!(layers["overrides"][2]["endpoint"]["linx"], json!({"renewal": "connect"}));
+}
+
 /// The resolved file gives the same plan without any default, trace or override.
 #[test]
 fn resolved_files_reproduce_the_plan() {

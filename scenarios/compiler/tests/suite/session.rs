@@ -5,6 +5,60 @@ use models::stats::SessionTotals;
 use models::{Outcome, Probe, Progress, RunOptions, Watched};
 use scenarios::load;
 
+/// When the one PDU of a stream arrives whose ACCEPT meets twenty commands that a host takes a microsecond
+/// each for, at the end that sends them or at the one that gets them.
+fn behind_commands(carrier: &str, service: &str, classes: bool) -> u64 {
+    let commands: Vec<String> =
+        (0..20).map(|_| r#"{"at": "1 us", "from": "ep/1", "to": "ep/0", "code": 240}"#.to_owned()).collect();
+    let text = format!(
+        r#"{{
+            "name": "test",
+            "topology": {{"single_switch": {{"ports": 2}}}},
+            "endpoint": {{"session": {{
+                "management": "{carrier}", "classes": {classes}, "user_commands": [240]
+            }}}},
+            "overrides": [{{"devices": "ep/{}", "endpoint": {{"host": {{"{service}": "1 us"}}}}}}],
+            "traffic": [{{
+                "name": "pdus", "from": "ep/0", "to": "ep/1", "size": 60, "limit": 1,
+                "arrivals": {{"constant": {{"interval": "1 us", "phase": "0 ps"}}}},
+                "session": {{"opens": "stream", "at": "2 us", "user_defined": [{}]}}
+            }}],
+            "run": {{"until": "200 us", "warmup": "0 ps", "sample_every": "off"}}
+        }}"#,
+        u8::from(service == "tx_service"),
+        commands.join(", ")
+    );
+    let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let mut nobody = ();
+    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
+    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+    let outcome = simulation.finish();
+    let stats = &totals(&outcome).stats;
+    assert_eq!((stats.user_defined, stats.pdus_delivered), ([20, 20, 0], 1));
+    stats.pdu_ps_max
+}
+
+/// ACCEPT goes before commands in both queues of the host, whatever carries it: it waits for the one that is
+/// served, not for twenty.
+///
+/// Proves: SMP-3.7.2-1
+#[test]
+fn the_high_class_goes_first() {
+    for carrier in ["stream", "message"] {
+        for service in ["tx_service", "rx_service"] {
+            let (behind, before) =
+                (behind_commands(carrier, service, false), behind_commands(carrier, service, true));
+            // Twenty of 1 us, from 1 us on, and its own. Over type 11 it overtakes those on the way that are
+            // not there yet.
+            let least = if (carrier, service) == ("message", "rx_service") { 10_000_000 } else { 20_000_000 };
+            assert!((least..23_000_000).contains(&behind), "{carrier}, {service}: {behind}");
+            // OPEN at 2 us, three ways of less than 0.3 us, the rest of one service, and its own.
+            assert!((3_000_000..5_000_000).contains(&before), "{carrier}, {service}: {before}");
+        }
+    }
+}
+
 /// Octets of the messages of the first device, in their order.
 #[derive(Default)]
 struct Octets(Vec<u32>);
@@ -197,6 +251,60 @@ fn headers_and_offset_octets_are_what_was_agreed() {
             assert_eq!(totals.stats.octets_delivered, 3 * 600);
             let data = sent.iter().filter(|&&message| message == 600 + octets + offset);
             assert_eq!(data.count(), 3, "{header}, {offset}: {sent:?}");
+        }
+    }
+}
+
+/// Offset octets can be somebody's: DATA_OFFSET_VENDOR goes before DATA_OFFSET in OPEN and ADVERTISE, eight
+/// octets more, and is passed over by who does not care. Ethernet knows no others. Who has asked sends them
+/// too.
+///
+/// Proves: SMP-3.5.3.2-1
+/// Proves: SMP-3.5.3.3-2
+/// Proves: SMP-3.9-1
+#[test]
+fn offset_octets_of_a_vendor() {
+    // What is in front of the payload of DATA, and what an OPEN to a node without wishes has.
+    let kinds = [
+        ("", 12, 24),
+        (r#""ethernet": {"mtu": 1500}, "#, 12 + 14, 48),
+        (r#""vendor": {"vendor": "EXAMPLE", "name": "bulk"}, "#, 12, 40),
+    ];
+    for (kind, header, open) in kinds {
+        let first = r#""data_offset": 24, "data_offset_vendor": "00:1b:21""#;
+        let (totals, sent) = observed(first, "", &format!(r#"{kind}"request": false"#));
+        assert_eq!((totals.pairs, totals.stats.refuses, totals.stats.pdus_delivered), (1, 0, 3), "{kind}");
+        assert_eq!(sent[0], open + 16, "{kind}");
+        assert_eq!(sent.iter().filter(|&&octets| octets == 600 + header + 24).count(), 3, "{kind}: {sent:?}");
+        // The other way round: the acceptor advertises them.
+        let (totals, sent) = observed("", first, &format!(r#"{kind}"request": true"#));
+        assert_eq!((totals.pairs, totals.stats.refuses, totals.stats.pdus_delivered), (1, 0, 3), "{kind}");
+        assert_eq!(sent.iter().filter(|&&octets| octets == 600 + header + 24).count(), 3, "{kind}: {sent:?}");
+        let (_, sent) = observed("", first, &format!(r#"{kind}"request": false"#));
+        assert_eq!(sent.iter().filter(|&&octets| octets == 600 + header).count(), 3, "{kind}: {sent:?}");
+    }
+}
+
+/// Vendors' attributes in a protocol that is nobody's: VENDOR goes before them, in OPEN and ADVERTISE. Who
+/// does not understand them refuses; who has asked leaves them out.
+///
+/// Proves: SMP-3.5.3.11-1
+/// Proves: SMP-3.5.3-7
+#[test]
+fn vendors_attributes_in_other_protocols() {
+    for (kind, open) in [("", 24), (r#""ethernet": {"mtu": 1500}, "#, 48)] {
+        for (understands, asks, refused) in
+            [(r#"["78", "ef01"]"#, false, 0), (r#"["78"]"#, false, 1), ("[]", true, 0), ("[]", false, 1)]
+        {
+            let first = r#""vendor": "EXAMPLE", "understands": ["78", "ef01"],
+                "vendor_attributes": ["7801020304050607", "ef01000000000000"]"#;
+            let second = format!(r#""vendor_attributes": [], "understands": {understands}"#);
+            let (totals, sent) = observed(first, &second, &format!(r#"{kind}"request": {asks}"#));
+            let what = format!("{kind}{understands}, {asks}: {totals:?}");
+            assert_eq!((totals.stats.refuses, totals.pairs), (refused, 1 - refused), "{what}");
+            // REQUEST goes first. Of VENDOR and two attributes VENDOR is left for who does not know them.
+            let octets = if asks { open + 8 } else { open + 24 };
+            assert_eq!(sent[usize::from(asks)], octets, "{what}");
         }
     }
 }

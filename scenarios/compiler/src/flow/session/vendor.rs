@@ -19,6 +19,10 @@ const USER_DATA: usize = 240;
 /// What a node knows of vendors' attributes.
 pub(super) struct Known {
     pub attributes: Vec<Attribute>,
+    /// Whose they are, where the protocol does not say it.
+    pub vendor: Option<[u8; 7]>,
+    /// Whose the Offset octets are, if anybody's.
+    pub offset_vendor: Option<[u8; 7]>,
     pub understands: Vec<Id>,
 }
 
@@ -27,20 +31,26 @@ pub(super) type Identity = ([u8; 7], [u8; 7]);
 /// The key of what cannot be read, and what is allowed.
 pub(super) type Wrong = (&'static str, &'static str);
 
-/// The identity of a protocol. The error: the key of what cannot be read, and what is allowed.
-pub(super) fn identity(vendor: &VendorSpec) -> Result<Identity, Wrong> {
+/// What VENDOR may be.
+const VENDOR: &str = "allowed: seven characters, or three octets such as \"00:1b:21\"";
+
+/// The value of VENDOR.
+fn value(vendor: &str) -> Option<[u8; 7]> {
     let oui: Option<Vec<u8>> = vendor
-        .vendor
         .split(':')
         .map(|part| octets(part).filter(|part| part.len() == 1))
         .collect::<Option<Vec<_>>>()
         .map(|parts| parts.concat());
     let value = match oui {
         Some(oui) if oui.len() == 3 => Some([oui[0], oui[1], oui[2], 0, 0, 0, 0]),
-        _ => vendor.vendor.as_bytes().try_into().ok(),
+        _ => vendor.as_bytes().try_into().ok(),
     };
-    let value = value.filter(|value| is_vendor_value(*value));
-    let value = value.ok_or(("vendor", "allowed: seven characters, or three octets such as \"00:1b:21\""))?;
+    value.filter(|value| is_vendor_value(*value))
+}
+
+/// The identity of a protocol. The error: the key of what cannot be read, and what is allowed.
+pub(super) fn identity(vendor: &VendorSpec) -> Result<Identity, Wrong> {
+    let value = value(&vendor.vendor).ok_or(("vendor", VENDOR))?;
     let mut name = [0; 7];
     let given = vendor.name.as_bytes();
     if given.is_empty() || given.len() > name.len() {
@@ -130,9 +140,19 @@ pub(super) fn settings(
     if *filled(&node.header) != HeaderKind::Data && *filled(&node.data) == CarrierKind::Stream {
         no("header", format!("data to \"{name}\" goes by type 9, without a header"), "use data: \"message\"");
     }
-    if *filled(&node.data_offset) > 0 && ethernet {
-        no("data_offset", "Ethernet knows no Offset octets but a vendor's".into(), "leave it out");
+    if *filled(&node.data_offset) > 0 && ethernet && node.data_offset_vendor.is_none() {
+        let help = "say whose they are (data_offset_vendor), or leave it out";
+        no("data_offset", "Ethernet knows no Offset octets but a vendor's".into(), help);
     }
+    let mut whose = |key: &'static str, text: &Option<String>| {
+        let found = value(text.as_deref()?);
+        if found.is_none() {
+            no(key, "this is no value of VENDOR".into(), VENDOR);
+        }
+        found
+    };
+    let offset_vendor = whose("data_offset_vendor", &node.data_offset_vendor);
+    let vendor = whose("vendor", &node.vendor);
     match node.mtu {
         Some(_) if !ethernet => {
             no("mtu", "only Ethernet has an MTU".into(), "use session.ethernet, or leave it out");
@@ -160,9 +180,13 @@ pub(super) fn settings(
             }
         }
     }
-    if !attributes.is_empty() && session.vendor.is_none() {
-        let help = "use session.vendor, or leave them out";
+    let any = node.vendor_attributes.iter().flatten().next().is_some();
+    if any && session.vendor.is_none() && node.vendor.is_none() {
+        let help = "use session.vendor or endpoint.session.vendor, or leave them out";
         no("vendor_attributes", "nobody says which vendor's attributes these are".into(), help);
+    }
+    if node.vendor.is_some() && session.vendor.is_some() {
+        no("vendor", "the protocol says whose its attributes are".into(), "leave it out");
     }
     let mut understands: Vec<Id> = Vec::new();
     for (i, text) in node.understands.iter().flatten().enumerate() {
@@ -186,7 +210,7 @@ pub(super) fn settings(
             no(&format!("vendor_streams/{i}"), message, STREAMS);
         }
     }
-    Known { attributes, understands }
+    Known { attributes, vendor, offset_vendor, understands }
 }
 
 /// USERDEFINED commands, by the device that sends them.
