@@ -176,7 +176,7 @@ pub(crate) fn page(
          machines talk without a fabric; how many. *Fabric*: tests of the simulator, with devices, links and \
          queues between the ends, or with every order of events that there is. *Study*: a study that cites \
          it, or a test of one. What is shown in its crate alone has a reason. Words and tests of each \
-         requirement are behind its id.\n\n"
+         requirement are in `REQUIREMENTS.md` of its crate.\n\n"
     );
     summary(&mut out, tables, &shown);
     why(&mut out, tables, &reasons);
@@ -229,17 +229,17 @@ fn why(out: &mut String, tables: &[Table], reasons: &Reasons) {
 
 /// A row for each requirement of a document.
 fn rows(out: &mut String, table: &Table, shown: &Proofs, reasons: &Reasons) {
-    let Protocol { folder, name, document, .. } = table.protocol;
+    let Protocol { name, document, .. } = table.protocol;
     let head = "| id | class | crate | fabric | study | why not |\n|---|---|---|---|---|---|\n";
     let _ = write!(out, "\n## {name}\n\n{document}\n\n{head}");
-    let tests = |id: &str, at: Place| list_of(&within(shown, id, at), "docs");
+    let tests = |id: &str, at: Place| list_of(&within(shown, id, at), None);
     for Requirement { id, class, .. } in table.requirements() {
         let own = within(shown, id, Place::Crate).len();
         let reason = reasons.of.get(id).map(|reason| &reasons.all[*reason].name);
         let reason = reason.map(|name| format!("[{name}](#{})", anchor(name))).unwrap_or_default();
         let _ = writeln!(
             out,
-            "| [{id}](../{folder}/REQUIREMENTS.md#{id}) | {class} | {own} | {} | {} | {reason} |",
+            "| {id} | {class} | {own} | {} | {} | {reason} |",
             tests(id, Place::Fabric),
             tests(id, Place::Study),
         );
@@ -293,10 +293,10 @@ mod tests {
             "| [toy](#toy) | 4 | 1 | 1 | 1 | 2 | 2 |\n",
             "| why not in a fabric | meaning | TOY |\n|---|---|---|\n",
             "| <a id=\"far\"></a>Far | Too far. | 2 |\n",
-            "| [TOY-1.2-1](../protocols/toy/REQUIREMENTS.md#TOY-1.2-1) | MUST | 1 | \
-             [models/tests/b.rs](../models/tests/b.rs): `rolls` |  |  |\n",
-            "#TOY-1.2-2) | SHOULD | 0 |  |  | [Far](#far) |\n",
-            "#TOY-1.2-5) | MUST | 0 |  | [scenarios/roll.json](../scenarios/roll.json): `cites it` |  |\n",
+            "| TOY-1.2-1 | MUST | 1 | \
+             `models/tests/b.rs`: `rolls` |  |  |\n",
+            "| TOY-1.2-2 | SHOULD | 0 |  |  | [Far](#far) |\n",
+            "| TOY-1.2-5 | MUST | 0 |  | `scenarios/roll.json`: `cites it` |  |\n",
         ] {
             assert!(page.contains(part), "{part}\nis missing in\n{page}");
         }

@@ -430,7 +430,7 @@ fn page(table: &Table, proofs: &Proofs) -> String {
             }
             out.push_str("<br>\n  ");
             match proofs.get(id) {
-                Some(tests) => out.push_str(&list_of(tests, folder)),
+                Some(tests) => out.push_str(&list_of(tests, Some(folder))),
                 None => out.push_str("*No test.*"),
             }
             out.push('\n');
@@ -452,8 +452,8 @@ fn page(table: &Table, proofs: &Proofs) -> String {
     out
 }
 
-/// Tests, by file; links lead from a page in `folder`.
-pub(crate) fn list_of(tests: &[Test], folder: &str) -> String {
+/// Tests, by file; links lead from a page in `folder`. None: a page of the book, which ends before the sources.
+pub(crate) fn list_of(tests: &[Test], folder: Option<&str>) -> String {
     let mut files: Vec<(&str, Vec<String>)> = Vec::new();
     for Test { file, name } in tests {
         let name = format!("`{name}`");
@@ -463,17 +463,18 @@ pub(crate) fn list_of(tests: &[Test], folder: &str) -> String {
         }
     }
     // Those of the crate itself first.
-    let inside = |file: &str| file.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned);
+    let inside = |file: &str| file.strip_prefix(folder?)?.strip_prefix('/').map(str::to_owned);
     files.sort_by_key(|(file, _)| inside(file).is_none());
-    let up = "../".repeat(folder.split('/').count());
+    let up = folder.map(|folder| "../".repeat(folder.split('/').count()));
     let texts: Vec<String> = files
         .into_iter()
         .map(|(file, names)| {
-            let (text, link) = match inside(file) {
-                Some(inside) => (inside.clone(), inside),
-                None => (file.to_owned(), format!("{up}{file}")),
+            let shown = match (inside(file), &up) {
+                (Some(inside), _) => format!("[{inside}]({inside})"),
+                (None, Some(up)) => format!("[{file}]({up}{file})"),
+                (None, None) => format!("`{file}`"),
             };
-            format!("[{text}]({link}): {}", names.join(", "))
+            format!("{shown}: {}", names.join(", "))
         })
         .collect();
     texts.join("; ")
@@ -667,7 +668,7 @@ mod tests {
             [("analysis/a.rs", "far"), ("protocols/toy/src/b.rs", "one"), ("protocols/toy/src/b.rs", "two")]
                 .map(|(file, name)| Test { file: file.into(), name: name.into() });
         let expected = "[src/b.rs](src/b.rs): `one`, `two`; [analysis/a.rs](../../analysis/a.rs): `far`";
-        assert_eq!(list_of(&tests, "protocols/toy"), expected);
+        assert_eq!(list_of(&tests, Some("protocols/toy")), expected);
     }
 
     #[test]
