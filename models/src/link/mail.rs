@@ -373,9 +373,10 @@ impl<P: Probe> Links<P> {
         cx: &mut Cx<'_, L>,
         port: PortId,
         key: EventKey,
-        field: u16,
+        (channel, field): (u8, u16),
     ) {
-        cx.post(key, self.ports[port.index()].tx.peer.0.into(), Happening::Message { field }.pack());
+        let peer = self.ports[port.index()].tx.peer.0;
+        cx.post(key, peer.into(), Happening::Message { field, channel }.pack());
     }
 
     /// A VoQ message for `port` is not on the wire any more. Whether it is heard.

@@ -13,12 +13,11 @@ use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{Node, PortId};
 use crate::link::Links;
 use crate::observe::probe::Probe;
-use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, UNSTAGED, WAITING};
+use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, Packet, UNSTAGED, WAITING};
 use crate::world::Fabric;
 use crate::world::outcome::StallReport;
 use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
-use voq_backpressure::symbol::Vc;
 
 /// Why a packet does not move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -61,8 +60,8 @@ impl<P: Probe> View<'_, P> {
         if tx.done > self.key {
             return Reason::Moving;
         }
-        if record.queue != UNSTAGED && tx.clock.stopped_since(record.queue).is_some() {
-            return self.stopped(port, record.queue);
+        if record.queue != UNSTAGED && tx.clock.stopped_since(record.priority, record.queue).is_some() {
+            return self.stopped(port, record);
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = self.across(port);
@@ -185,17 +184,19 @@ impl<P: Probe> View<'_, P> {
         self.readers(port).next().is_some()
     }
 
-    fn stopped(&self, port: PortId, queue: u8) -> Reason {
-        let f = self.fabric;
+    fn stopped(&self, port: PortId, record: &Packet) -> Reason {
+        let (f, queue) = (self.fabric, record.queue);
+        let channel = f.links.channel_of(port, record.priority);
         let cold = &f.links.cold[port.index()];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
+        let vc = staging.vcs.iter().nth(channel.into()).expect("the channel is active");
         let peer = self.across(port);
         let neighbour = &f.switches[f.links.nodes.switch(peer)];
         let ports = neighbour.ports as u16;
         // Only sets of several ports have a pseudo queue.
         let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
         let stops = |p: u16| {
-            staging.receiver.is_congested(Vc::VC0, p)
+            staging.receiver.is_congested(vc, p)
                 && set.map_or_else(|| cold.queue_of(p as u8) == queue, |set| set >> p & 1 == 1)
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, NIL) };
@@ -204,7 +205,7 @@ impl<P: Probe> View<'_, P> {
         let own = (peer - neighbour.base) as u16;
         let originator = neighbour.backpressure.as_ref().map(|said| &said.originator);
         let told = originator.is_some_and(|o| {
-            o.reported(own, p)
+            o.reported_in(own, vc, p)
                 || o.pending_messages(own) > 0
                 || f.links.cold[peer.index()].messages_on_wire > 0
         });
@@ -244,8 +245,8 @@ const WATCH_STEPS: u64 = 256;
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     pub stalls: Vec<StallReport>,
-    /// Places of which a stall has been reported: port and staging queue.
-    stalled: Vec<(PortId, u8)>,
+    /// Places of which a stall has been reported: port, VC and staging queue.
+    stalled: Vec<(PortId, u8, u8)>,
     /// How long a packet may wait, ps; 0: nobody looks.
     pub stall_after: u64,
     /// From one look to the next, in units of `stall_after`.
@@ -328,7 +329,7 @@ impl<P: Probe> Fabric<P> {
         let mut found = Vec::new();
         {
             let view = View { fabric: self, key: cx.key() };
-            let mut seen: Vec<(PortId, u8)> = self.watchdog.stalled.clone();
+            let mut seen: Vec<(PortId, u8, u8)> = self.watchdog.stalled.clone();
             // The longest wait first, ties by name: what is reported must not depend on where packets lie.
             let mut old: Vec<u32> = (self.links.packets.iter())
                 .filter(|(_, p)| p.snapshot.at <= deadline)
@@ -342,14 +343,14 @@ impl<P: Probe> Fabric<P> {
             for id in old {
                 let record = &self.links.packets[id];
                 let port = self.links.port_of(id);
-                let place = (port, record.queue);
+                let place = (port, vc_of(record.priority), record.queue);
                 if seen.contains(&place) {
                     continue;
                 }
                 // At its source a packet may wait long behind others; only a stopped queue or a transmitter
                 // that does not start anything is suspicious there.
                 let tx = &self.links.ports[port.index()].tx;
-                let suspicious = match tx.clock.stopped_since(record.queue) {
+                let suspicious = match tx.clock.stopped_since(record.priority, record.queue) {
                     Some(since) => since <= deadline,
                     None => self.links.nodes.is_switch(port) || tx.clock.last_start() <= deadline,
                 };
