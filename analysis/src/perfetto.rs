@@ -24,8 +24,8 @@ enum Track {
     Sends(u32, u8),
     /// Packets that wait for it.
     Waiting(u32, u8),
-    /// A staging queue of it is stopped.
-    Stopped(u32, u8, u8),
+    /// A staging queue of it is stopped, in a virtual channel.
+    Stopped(u32, u8, u8, u8),
     /// Packets that end at a device.
     Ends(u32),
     /// What its protocols meet.
@@ -51,8 +51,9 @@ impl Track {
             Self::Device(device) => names.device(device).to_owned(),
             Self::Sends(device, port) => format!("{} sends", names.port(device, port)),
             Self::Waiting(device, port) => format!("{} packets waiting", names.port(device, port)),
-            Self::Stopped(device, port, queue) => {
-                format!("{} staging queue {queue}", names.port(device, port))
+            Self::Stopped(device, port, channel, queue) => {
+                let of = if channel > 0 { format!(" of VC{channel}") } else { String::new() };
+                format!("{} staging queue {queue}{of}", names.port(device, port))
             }
             Self::Ends(_) => "packets that end here".into(),
             Self::Facts(_) => "protocols".into(),
@@ -322,9 +323,9 @@ impl Probe for Tracks {
     }
 
     fn staging_edge(&mut self, edge: &StagingEdge) {
-        let StagingEdge { at, device, port, queue, stopped } = *edge;
+        let StagingEdge { at, device, port, queue, channel, stopped } = *edge;
         if self.filter.passes(at, &[device], None) {
-            let track = Track::Stopped(device, port, queue);
+            let track = Track::Stopped(device, port, channel, queue);
             let begun = self.marks.get(&track).is_some_and(|marks| !marks.is_empty());
             match stopped {
                 true => self.mark(track, at, Mark::BeginNamed("stopped")),

@@ -1337,6 +1337,28 @@ fn link_errors() {
     }
 }
 
+/// One channel is congested at an output: another one keeps what it has without messages, and with those that
+/// are linked; messages about all channels take most of it.
+///
+/// Proves: VOQ-2.4-1, VOQ-2.4-3, VOQ-3.2-4, VOQ-3.2-5
+#[test]
+fn voq_channels() {
+    let study = Study::run("voq-channels");
+    let laws = [
+        ("off", 1.0 / 2.0, 1.0 / 16.0, 1.0 / 16.0),
+        ("unlinked", 1.0 / 5.0, 1.0 / 10.0, 7.0 / 10.0),
+        ("linked", 1.0 / 2.0, 1.0 / 16.0, 7.0 / 16.0),
+    ];
+    for (variant, beside, hot, victim) in laws {
+        for (flow, law) in [("beside", beside), ("hot", hot), ("victim", victim)] {
+            let load = study.load(variant, flow);
+            println!("{variant} {flow}: {load:.4}, law {law:.4}");
+            // A window of messages has some ten packets, and may end with one or two more of either.
+            near(&format!("{variant}: {flow}"), load, law, if variant == "unlinked" { 0.01 } else { 0.004 });
+        }
+    }
+}
+
 /// Channels of their own keep a victim from an overload, shares divide a trunk, continuous traffic is lost
 /// and counted.
 #[test]

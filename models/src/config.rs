@@ -137,6 +137,9 @@ pub struct PortVoq {
     pub part: bool,
     /// XOFF: this port's status is forced to congested.
     pub xoff: bool,
+    /// LINK_EN: messages through this port, and those that come to it, are tied to a virtual channel. Both
+    /// ends of a link have the same, and links of a switch that have it have the same channels.
+    pub link_en: bool,
     /// Obey latency: from the end of a message's symbol to what it does to the staging queues of this port
     /// (VOQ-4.3-11).
     pub obey: Duration,

@@ -6,7 +6,6 @@
 
 pub(crate) mod traffic;
 
-use crate::config::PRIORITIES;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
@@ -241,7 +240,7 @@ impl Endpoint {
         let device = endpoint.device;
         let mut queue = UNSTAGED;
         let mut next_hop = crate::config::NO_PORT;
-        if endpoint.staged && usize::from(draw.priority) < PRIORITIES {
+        if endpoint.staged {
             next_hop = endpoint.next_hop.get(draw.destination as usize).copied().unwrap_or(next_hop);
             let multicast = endpoint.multicast.iter().find(|m| m.0 == draw.destination).copied();
             queue = links.queue_of(port, next_hop);

@@ -35,7 +35,7 @@ pub(crate) enum Happening {
     /// A credit record becomes visible to a blocked transmitter.
     Wake,
     /// A VoQ message reaches the upstream transmitter.
-    Message { field: u16 },
+    Message { field: u16, channel: u8 },
     /// A VoQ message gets its place on the wire: its content is sampled.
     MessageOut,
     /// The generation delay of a message is over.
@@ -177,7 +177,7 @@ impl Payload {
             Kind::Deliver => Happening::Deliver,
             Kind::Done => Happening::Done,
             Kind::Wake => Happening::Wake,
-            Kind::Message => Happening::Message { field },
+            Kind::Message => Happening::Message { field, channel: extra as u8 },
             Kind::MessageOut => Happening::MessageOut,
             Kind::MessageDue => Happening::MessageDue,
             Kind::Refresh => Happening::Refresh,
@@ -206,7 +206,7 @@ impl Happening {
             Happening::Deliver => of(Kind::Deliver),
             Happening::Done => of(Kind::Done),
             Happening::Wake => of(Kind::Wake),
-            Happening::Message { field } => Payload::new(Kind::Message, field, 0, 0),
+            Happening::Message { field, channel } => Payload::new(Kind::Message, field, 0, channel.into()),
             Happening::MessageOut => of(Kind::MessageOut),
             Happening::MessageDue => of(Kind::MessageDue),
             Happening::Refresh => of(Kind::Refresh),
@@ -330,7 +330,7 @@ mod tests {
             Happening::Deliver,
             Happening::Done,
             Happening::Wake,
-            Happening::Message { field: 0x3FFF },
+            Happening::Message { field: 0x3FFF, channel: 8 },
             Happening::MessageOut,
             Happening::MessageDue,
             Happening::Refresh,

@@ -16,6 +16,7 @@ use crate::config::{Arbitration, Detector, PRIORITIES, Verdict};
 use crate::ids::PortId;
 use crate::packet::List;
 use crate::voq::Backpressure;
+use lp_serial::link::Channels;
 use reads::ChannelReads;
 use sim_core::Stream;
 
@@ -81,6 +82,8 @@ pub(crate) struct Switch {
     pub per_ingress: bool,
     /// Thresholds and verdicts of each egress port; empty: those above are of all.
     pub watches: Vec<Watch>,
+    /// Channels that have verdicts of their own, because a port links messages with them.
+    pub told_apart: Channels,
     /// Packets whose staging queue is stopped do not count.
     pub leave_out: bool,
     /// Places that a staging queue may take in a buffer behind the inputs, `u32::MAX` = all.
@@ -89,9 +92,10 @@ pub(crate) struct Switch {
     pub pool: bool,
     /// Output to which a place of the pool that became free was given last, by priority.
     pub pool_pointers: [u8; PRIORITIES],
-    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`.
+    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`; behind them, likewise,
+    /// those of each channel that is told apart.
     pub occupancy: Vec<u16>,
-    /// Congested egress ports, by ingress (per ingress) or one word.
+    /// Congested egress ports, by ingress (per ingress) or one word; likewise for each channel.
     pub raw: Vec<u64>,
     /// Who tells the neighbours of congestion.
     pub backpressure: Option<Box<Backpressure>>,
@@ -174,6 +178,23 @@ impl Switch {
         } else {
             (out as usize, 0)
         }
+    }
+
+    /// Channel in which packets of a priority, or of the VCID above the priorities, are judged; 0 for VC0,
+    /// and where channels are not told apart.
+    pub fn judged(&self, priority: u8) -> u8 {
+        match priority.checked_sub(PRIORITIES as u8) {
+            Some(vcid) => self.told_apart.channel_of(vcid),
+            None => 0,
+        }
+    }
+
+    /// Where a packet of `input` for `out` counts that is judged in a channel.
+    pub fn detector_in(&self, channel: u8, input: u32, out: u32) -> (usize, usize) {
+        let (cell, word) = self.detector_of(input, out);
+        let channels = 1 + usize::from(self.told_apart.count());
+        let channel = usize::from(channel);
+        (cell + channel * self.occupancy.len() / channels, word + channel * self.raw.len() / channels)
     }
 
     /// Inputs and outputs are matched together. Buffers behind the inputs decouple them: there each output

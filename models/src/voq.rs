@@ -8,15 +8,16 @@ use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Mode, Parked, special};
-use crate::link::symbol::MessagePlace;
+use crate::link::symbol::{CHANNEL_COUNT, MessagePlace};
 use crate::link::wire::Function;
 use crate::observe::mark;
 use crate::observe::probe::{Probe, StagingEdge};
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
 use sim_core::{Event, EventList, Time};
 use voq_backpressure::codec::View;
-use voq_backpressure::symbol::Vc;
-use voq_backpressure::{Carrier, Message, Opportunity, Originator, Ports, csr};
+use voq_backpressure::originator::Verdict;
+use voq_backpressure::symbol::{Scope, Vc};
+use voq_backpressure::{Carrier, Message, Opportunity, Originator, Ports, Receiver, csr};
 
 /// A scheduled loss and what it has seen.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub(crate) struct Loss {
     port: (u32, u8),
     kind: LossKind,
     left: u32,
-    /// Status bits last sent, by group.
-    sent: [u8; 32],
+    /// Status bits last sent, by channel and group.
+    sent: Vec<[u8; 32]>,
 }
 
 /// Scheduled losses of messages of a device.
@@ -34,18 +35,36 @@ pub(crate) fn losses(config: &FabricConfig, device: u32) -> Vec<Loss> {
         .symbol_losses
         .iter()
         .filter(|loss| loss.device == device)
-        .map(|l| Loss { port: (l.device, l.port), kind: l.kind, left: l.nth, sent: [0; 32] })
+        .map(|l| Loss {
+            port: (l.device, l.port),
+            kind: l.kind,
+            left: l.nth,
+            sent: vec![[0; 32]; CHANNEL_COUNT],
+        })
         .collect()
 }
 
-/// What a message can ride on here: everything but the linked forms, because the fabric runs VC0 alone.
+/// What a message rides on that is tied to no virtual channel: anything, so which symbol it is does not
+/// matter.
 const ANY_SYMBOL: Carrier = Carrier::Status;
 
 impl<P: Probe> Links<P> {
-    /// Whether packets of a staging queue, or set, of `output` have to wait for a message.
+    /// Whether packets of VC0 in a staging queue, or set, of `output` have to wait for a message.
+    #[inline(always)]
     pub fn is_stopped(&self, output: PortId, queue: u8) -> bool {
         let stopped = |parked: &Parked| parked.queue == queue && parked.stopped;
-        self.ports[output.index()].tx.parked_any && self.cold[output.index()].parked.iter().any(stopped)
+        self.ports[output.index()].tx.parked_any
+            && queue != UNSTAGED
+            && self.cold[output.index()].parked.iter().any(stopped)
+    }
+
+    /// Whether a packet has to wait at its output for a message.
+    pub fn is_held(&self, packet: u32) -> bool {
+        let record = &self.packets[packet];
+        match self.channel_of(record.port, record.priority) {
+            0 => self.is_stopped(record.port, record.queue),
+            channel => self.is_stopped_in(record.port, channel, record.queue),
+        }
     }
 
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
@@ -75,16 +94,34 @@ impl<P: Probe> Links<P> {
         }
     }
 
-    /// A staging queue of `port` stops or goes.
-    fn edge(&mut self, port: PortId, queue: u8, stopped: bool, now: u64) {
+    /// A staging queue of `port` stops or goes, in VC0 (0) or another channel of its link.
+    fn edge(&mut self, port: PortId, channel: u8, queue: u8, stopped: bool, now: u64) {
         let tx = &mut self.ports[port.index()].tx;
-        tx.clock.edge(now, queue, stopped);
+        tx.clock.edge(now, channel, queue, stopped);
         let cold = &mut self.cold[port.index()];
         if stopped {
             cold.stats.xoff_edges += 1;
         } else {
             cold.stats.xon_edges += 1;
         }
+        if channel == 0 {
+            self.edge_in_vc0(port, queue, stopped);
+        } else {
+            self.channels_mut(port).stop(channel, queue, stopped);
+        }
+        let device = self.ports[port.index()].rx.device;
+        let number = self.nodes.number(device, port);
+        let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
+        let place = u64::from(channel) << 8 | u64::from(queue);
+        self.observe.outcome.record(kind, Time(now), u64::from(port), place);
+        let edge = StagingEdge { at: Time(now), device, port: number, channel, queue, stopped };
+        self.observe.probe.staging_edge(&edge);
+    }
+
+    /// What waits for a staging queue of VC0 moves aside, or comes back.
+    fn edge_in_vc0(&mut self, port: PortId, queue: u8, stopped: bool) {
+        let tx = &mut self.ports[port.index()].tx;
+        let cold = &mut self.cold[port.index()];
         if queue < tx.queue_lanes {
             cold.stopped_lanes ^= 1 << queue;
             debug_assert_eq!(cold.stopped_lanes >> queue & 1 == 1, stopped);
@@ -109,11 +146,6 @@ impl<P: Probe> Links<P> {
             }
         }
         tx.parked_any = !cold.parked.is_empty();
-        let device = self.ports[port.index()].rx.device;
-        let number = self.nodes.number(device, port);
-        let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
-        self.observe.outcome.record(kind, Time(now), u64::from(port), u64::from(queue));
-        self.observe.probe.staging_edge(&StagingEdge { at: Time(now), device, port: number, queue, stopped });
     }
 
     /// A message reaches the upstream transmitter `port`; creations of this instant have been made up.
@@ -122,12 +154,13 @@ impl<P: Probe> Links<P> {
         &mut self,
         cx: &mut Cx<'_, L>,
         port: PortId,
-        field: u16,
+        message: (u8, u16),
     ) -> Option<bool> {
         if !self.take_message(port) {
             return None;
         }
-        self.observe.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), u64::from(field));
+        let what = u64::from(message.0) << 16 | u64::from(message.1);
+        self.observe.trajectory.record(mark::MESSAGE, cx.now(), u64::from(port), what);
         if self.ports[port.index()].tx.clock.blocked() != 0 {
             // The clock's changes come in the order of time.
             self.consume(cx, port, cx.key());
@@ -135,27 +168,36 @@ impl<P: Probe> Links<P> {
         let cold = &mut self.cold[port.index()];
         cold.staging.as_ref()?;
         cold.stats.voq_received += 1;
-        self.apply_message(cx.now().0, port, field)
+        self.apply_message(cx.now().0, port, message)
     }
 
-    /// Does what a message says, on a port that stages. Whether a queue is released.
-    pub fn apply_message(&mut self, now: u64, port: PortId, field: u16) -> Option<bool> {
+    /// Does what a message says, on a port that stages; it came on a symbol that names the channel. Whether a
+    /// queue is released.
+    pub fn apply_message(&mut self, now: u64, port: PortId, (channel, field): (u8, u16)) -> Option<bool> {
         let tx = &mut self.ports[port.index()].tx;
         let cold = &mut self.cold[port.index()];
         let staging = cold.staging.as_mut()?;
         let base = u16::from(View::new(field).group()) * 6;
         let receiver = &mut staging.receiver;
-        let before: [bool; 6] = std::array::from_fn(|k| receiver.is_congested(Vc::VC0, base + k as u16));
-        let mut edges = [(0u8, false); 6];
+        let vcs = staging.vcs;
+        let named = vcs.iter().nth(channel.into()).expect("the channel is active");
+        let status = |receiver: &Receiver, vc| {
+            let congested = |k: &u16| receiver.is_congested(vc, base + k);
+            (0..6).filter(congested).fold(0u8, |status, k| status | 1 << k)
+        };
+        let mut before = [0; CHANNEL_COUNT];
+        vcs.iter().zip(&mut before).for_each(|(vc, before)| *before = status(receiver, vc));
+        let mut edges = [(0u8, 0u8, false); 6 * CHANNEL_COUNT];
         let mut count = 0;
-        receiver.apply(ANY_SYMBOL, field, |edge| {
-            edges[count] = (edge.queue as u8, edge.stopped);
+        receiver.apply(Carrier::naming(named), field, |edge| {
+            let channel = vcs.iter().position(|vc| vc == edge.vc).expect("the channel is active");
+            edges[count] = (channel as u8, edge.queue as u8, edge.stopped);
             count += 1;
         });
-        for (k, before) in before.into_iter().enumerate() {
-            let after = receiver.is_congested(Vc::VC0, base + k as u16);
-            if after != before {
-                tx.clock.set_congested(now, (base + k as u16) as u8, after);
+        for ((channel, vc), before) in (0..).zip(vcs.iter()).zip(before) {
+            let after = status(receiver, vc);
+            for k in (0..6).filter(|k| (before ^ after) >> k & 1 == 1) {
+                tx.clock.set_congested(now, channel, (base + k) as u8, after >> k & 1 == 1);
             }
         }
         let mut sets = 0u64;
@@ -169,26 +211,29 @@ impl<P: Probe> Links<P> {
         let mut changed = sets ^ staging.multicast_stopped;
         staging.multicast_stopped = sets;
         let mut released = false;
-        for &(queue, stopped) in &edges[..count] {
-            self.edge(port, queue, stopped, now);
+        for &(channel, queue, stopped) in &edges[..count] {
+            self.edge(port, channel, queue, stopped, now);
             released |= !stopped;
         }
         while changed != 0 {
             let n = changed.trailing_zeros();
             changed &= changed - 1;
             let stopped = sets & (1 << n) != 0;
-            self.edge(port, MULTICAST_QUEUES + n as u8, stopped, now);
+            self.edge(port, 0, MULTICAST_QUEUES + n as u8, stopped, now);
             released |= !stopped;
         }
         Some(released)
     }
 
-    /// Groups of messages by which everything that `port` stages can be released: what the neighbour had said
-    /// is void.
-    pub fn groups(&self, port: PortId) -> impl Iterator<Item = u16> + use<P> {
-        let ports = self.cold[port.index()].staging.as_ref().map_or(0, |staging| staging.queue_of_port.len());
-        (0..ports.div_ceil(6) as u8)
-            .map(|group| Message::new(group, 0).expect("ports are below 192").to_field())
+    /// Messages, with their channels, by which everything that `port` stages can be released: what the
+    /// neighbour had said is void.
+    pub fn all_clear(&self, port: PortId) -> impl Iterator<Item = (u8, u16)> + use<P> {
+        let staging = self.cold[port.index()].staging.as_ref();
+        let ports = staging.map_or(0, |staging| staging.queue_of_port.len());
+        let channels = staging.filter(|staging| staging.linked).map_or(1, |staging| staging.vcs.count());
+        let clear = |group| Message::new(group, 0).expect("ports are below 192").to_field();
+        (0..channels as u8)
+            .flat_map(move |channel| (0..ports.div_ceil(6) as u8).map(move |group| (channel, clear(group))))
     }
 }
 
@@ -228,11 +273,22 @@ impl Backpressure {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        input: Option<u32>,
-        out: u32,
+        (input, out): (Option<u32>, u32),
+        channel: Option<u8>,
         congested: bool,
     ) {
-        if let Some(input) = input {
+        if let Some(channel) = channel {
+            let vc = self.vc(channel);
+            let one = input.is_some() || self.originator.options().verdict == Verdict::Shared;
+            let last = if one { 0 } else { self.delays.len() as u32 - 1 };
+            let first = input.unwrap_or(0);
+            let mut marked = Ports::default();
+            for input in first..=first + last {
+                let told = self.originator.set_congested_in(input as u16, vc, out as u16, congested);
+                told.iter().for_each(|port| marked.insert(port));
+            }
+            self.request_all(links, cx, &marked);
+        } else if let Some(input) = input {
             if self.originator.set_congested_for(input as u16, out as u16, congested) {
                 self.request(links, cx, self.base + input);
             }
@@ -240,6 +296,11 @@ impl Backpressure {
             let marked: Ports = self.originator.set_congested(out as u16, congested);
             self.request_all(links, cx, &marked);
         }
+    }
+
+    /// A channel of the ports that link messages with channels.
+    pub fn vc(&self, channel: u8) -> Vc {
+        self.originator.options().vcs.iter().nth(channel.into()).expect("the channel is active")
     }
 
     /// Messages have to leave through these ports.
@@ -328,6 +389,9 @@ impl Backpressure {
         port: PortId,
     ) {
         let now = cx.now().0;
+        if self.originator.is_linked((port - self.base) as u16) {
+            return self.place_linked(links, cx, port);
+        }
         let rx = &mut links.ports[port.index()].rx;
         let slot = rx.wire.due(now, Function::Stype2, links.timings[rx.timing as usize].wire);
         let (device, mode, watched) = (rx.device, rx.mode(), rx.special & special::WATCHED != 0);
@@ -348,6 +412,57 @@ impl Backpressure {
         }
         if mode == Mode::Symbols {
             links.arrange(cx, port);
+        }
+    }
+
+    /// The message of `port` is tied to a channel: a status of that channel becomes due to carry it.
+    fn place_linked<P: Probe, L: EventList<Payload>>(
+        &self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+    ) {
+        let needed = self.originator.needed_carrier((port - self.base) as u16);
+        let vcs = self.originator.options().vcs;
+        let channel = needed.and_then(|carrier| vcs.iter().position(|vc| Carrier::naming(vc) == carrier));
+        let placed = channel.is_some_and(|channel| links.place_linked(cx, port, channel as u8));
+        links.ports[port.index()].tx.voq_pending = placed;
+    }
+
+    /// The status leaves that was due to carry the message of `port`, sound or damaged: its content is what
+    /// is true now.
+    pub fn send_linked<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        (carrier, damaged): (Carrier, bool),
+    ) {
+        let p = (port - self.base) as u16;
+        links.ports[port.index()].tx.voq_pending = false;
+        let field = self.originator.poll_symbol(p, Opportunity::riding(carrier));
+        let vcs = self.originator.options().vcs;
+        if let Some(field) = field {
+            let named = carrier.scope(true, vcs);
+            let named = vcs.iter().position(|vc| named == Ok(Scope::One(vc))).expect("the channel is active");
+            let rx = &links.ports[port.index()].rx;
+            let timing = &links.timings[rx.timing as usize];
+            let obeyed = links.cold[port.index()].obeyed_after;
+            let at = cx.now().0 + timing.wire.symbol + timing.propagation + obeyed;
+            let (device, checks) = (rx.device, rx.special & special::CHECK != 0);
+            let key = links.key(device, at, class::SYMBOL);
+            if self.is_lost((device, p as u8), named, field) || damaged {
+                links.linked_lost(cx, port);
+            } else {
+                links.cold[port.index()].messages_on_wire += 1;
+                if checks {
+                    links.check_message(port, cx.now().0, field);
+                }
+                links.post_message(cx, port, key, (named as u8, field));
+            }
+        }
+        if self.originator.needs_symbol(p) {
+            self.request(links, cx, port);
         }
     }
 
@@ -377,7 +492,7 @@ impl Backpressure {
             let at = cx.now().0 + timing.wire.symbol + timing.propagation + obeyed;
             let (device, checks) = (rx.device, rx.special & special::CHECK != 0);
             let key = links.key(device, at, class::SYMBOL);
-            if self.is_lost((device, p as u8), field) {
+            if self.is_lost((device, p as u8), 0, field) {
                 links.cold[port.index()].stats.voq_lost += 1;
                 links.schedule_refresh(cx, port);
             } else {
@@ -388,7 +503,7 @@ impl Backpressure {
                     if checks {
                         links.check_message(port, cx.now().0, field);
                     }
-                    links.post_message(cx, port, key, field);
+                    links.post_message(cx, port, key, (0, field));
                 }
             }
         }
@@ -397,11 +512,12 @@ impl Backpressure {
         }
     }
 
-    fn is_lost(&mut self, port: (u32, u8), field: u16) -> bool {
+    fn is_lost(&mut self, port: (u32, u8), channel: usize, field: u16) -> bool {
         let message = View::new(field);
         let mut lost = false;
         for loss in self.losses.iter_mut().filter(|l| l.port == port) {
-            let before = std::mem::replace(&mut loss.sent[message.group() as usize], message.status());
+            let before =
+                std::mem::replace(&mut loss.sent[channel][message.group() as usize], message.status());
             let counts = match loss.kind {
                 LossKind::Any => true,
                 LossKind::Xoff => message.status() & !before != 0,

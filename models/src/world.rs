@@ -246,6 +246,7 @@ impl<P: Probe> Fabric<P> {
                     detect: detector.is_some(),
                     per_ingress,
                     watches: if alike { Vec::new() } else { detectors.iter().map(Watch::new).collect() },
+                    told_apart: lp_serial::link::Channels::None,
                     leave_out: s.leave_out_stopped && detector.is_some(),
                     quota: s.queue_quota.map_or(u32::MAX, u32::from),
                     pool: matches!(s.buffering, Buffering::Shared { .. }),
@@ -421,35 +422,21 @@ impl<P: Probe> Fabric<P> {
     }
 
     /// A VoQ message reaches the upstream transmitter `port`.
-    fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, field: u16) {
+    fn message<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, message: (u8, u16)) {
         // With an obey latency that may be long after the packet behind it.
         self.links.observe.last_event = cx.now().0;
         match self.links.nodes.node(port) {
             Node::Switch(s) => {
-                let released = self.links.receive_message(cx, port, field);
+                let released = self.links.receive_message(cx, port, message);
                 self.switches[s].obeyed(&mut self.links, cx, port, released);
             }
             Node::Endpoint(e) => {
                 // What is created at this instant meets the queues as the message leaves them.
                 self.endpoints[e].materialise_only(&mut self.links, cx, cx.now().0);
-                if self.links.receive_message(cx, port, field).is_some() {
+                if self.links.receive_message(cx, port, message).is_some() {
                     self.endpoint_turn(cx, e);
                 }
             }
-        }
-    }
-
-    /// Something is due of what the switch of `port` tells its neighbours.
-    fn tell<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-        what: impl FnOnce(&mut Backpressure, &mut Links<P>, &mut Cx<'_, L>, PortId),
-    ) {
-        let switch = &mut self.switches[self.links.nodes.switch(port)];
-        switch.note_acceptance(&mut self.links, port - switch.base, cx.key());
-        if let Some(backpressure) = &mut switch.backpressure {
-            what(backpressure, &mut self.links, cx, port);
         }
     }
 
@@ -535,7 +522,7 @@ impl<P: Probe> World for Fabric<P> {
             Happening::Create => self.create(cx, target),
             Happening::Deliver => self.deliver_event(cx, target),
             Happening::Wake => self.wake(cx, target),
-            Happening::Message { field } => self.message(cx, target, field),
+            Happening::Message { field, channel } => self.message(cx, target, (channel, field)),
             Happening::MessageOut => self.tell(cx, target, Backpressure::send),
             Happening::MessageDue => self.tell(cx, target, Backpressure::place),
             Happening::Refresh => self.tell(cx, target, Backpressure::refresh),

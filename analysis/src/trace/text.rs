@@ -86,7 +86,11 @@ impl Tracer {
             ),
             What::Edge(edge) => {
                 let verb = if edge.stopped { "XOFF: stops" } else { "XON: releases" };
-                format!("{verb} queue {} of port {}", edge.queue, edge.port)
+                let channel = match edge.channel {
+                    0 => String::new(),
+                    channel => format!(" in channel {channel}"),
+                };
+                format!("{verb} queue {}{channel} of port {}", edge.queue, edge.port)
             }
             What::Message(message) => format!(
                 "takes message {} of {} from {}: {} octets, {}",
@@ -126,7 +130,8 @@ impl Tracer {
                 "reason": reason(dropped.reason),
             }),
             What::Edge(edge) => json!({
-                "port": edge.port, "queue": edge.queue, "step": if edge.stopped { "xoff" } else { "xon" },
+                "port": edge.port, "channel": edge.channel, "queue": edge.queue,
+                "step": if edge.stopped { "xoff" } else { "xon" },
             }),
             What::Message(message) => json!({
                 "flow": names.flow(message.flow), "source": names.device(message.source),

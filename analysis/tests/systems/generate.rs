@@ -99,7 +99,7 @@ fn draw(d: &mut Draw, index: u64) -> Value {
         medium: medium.filter(|_| foreign),
         channels,
         idle3,
-        voq: !foreign && !channels && !idle3 && d.chance(45),
+        voq: !foreign && !idle3 && d.chance(45),
         configured,
         slow: false,
         receiver: false,
@@ -491,34 +491,8 @@ fn switch(d: &mut Draw, world: &World) -> Fields {
     if world.channels {
         d.set(&mut switch, 60, "vcs/arbitration", &["round_robin", "oldest_first", "random"]);
         d.set(&mut switch, 40, "vcs/reads_per_input", &[1, 2, 4]);
-        return switch;
-    }
-    if world.voq || d.chance(60) {
-        d.set(&mut switch, 40, "voq/input", &["voq"]);
     } else {
-        d.set(&mut switch, 100, "SwitchSpec/input", &["fifo", "voq"]);
-    }
-    d.set(&mut switch, 60, "SwitchSpec/buffering", &["direct", "crosspoint", "output", "shared"]);
-    let direct = switch.get("buffering").is_none_or(|kind| kind == "direct");
-    if direct {
-        d.set(&mut switch, 40, "SwitchSpec/reads_per_input", &[1, 2, 8]);
-    } else {
-        d.set(&mut switch, 70, "SwitchSpec/buffer_packets", &[1, 2, 9]);
-        if switch.get("buffer_packets").is_some_and(|packets| packets == 9) {
-            d.set(&mut switch, 50, "SwitchSpec/queue_quota", &[1, 2, 4]);
-        }
-    }
-    let policies = &["round_robin", "oldest_first", "longest_queue_first", "random", "islip"];
-    d.set(&mut switch, 70, "SwitchSpec/arbitration", policies);
-    if switch.get("arbitration").is_some_and(|kind| kind == "islip") {
-        d.set(&mut switch, 60, "SwitchSpec/iterations", &[1, 2, 4]);
-    }
-    d.set(&mut switch, 12, "SwitchSpec/slot", &["off", "120 ns", "700 ns"]);
-    let faulty = world.symbolic;
-    if faulty {
-        d.set(&mut switch, 10, "faults/forwarding", &["store_and_forward"]);
-    } else {
-        d.set(&mut switch, 35, "SwitchSpec/forwarding", &["store_and_forward", "cut_through"]);
+        queues(d, world, &mut switch);
     }
     if world.voq && d.chance(30) {
         switch.insert("staging".into(), staging(d));
@@ -532,12 +506,44 @@ fn switch(d: &mut Draw, world: &World) -> Fields {
         d.set(&mut registers, 30, "PortVoqSpec/gen_sup", &[true]);
         d.set(&mut registers, 30, "PortVoqSpec/part", &[true, false]);
         d.set(&mut registers, 20, "PortVoqSpec/xoff", &[true, false]);
+        d.set(&mut registers, 20, "PortVoqSpec/link_sup", &[false]);
         port_rules(d, &mut registers);
         if !registers.is_empty() {
             switch.insert("voq".into(), registers.into());
         }
     }
     switch
+}
+
+/// How packets wait in a switch, and who goes first, where links have no virtual channels.
+fn queues(d: &mut Draw, world: &World, switch: &mut Fields) {
+    if world.voq || d.chance(60) {
+        d.set(switch, 40, "voq/input", &["voq"]);
+    } else {
+        d.set(switch, 100, "SwitchSpec/input", &["fifo", "voq"]);
+    }
+    d.set(switch, 60, "SwitchSpec/buffering", &["direct", "crosspoint", "output", "shared"]);
+    let direct = switch.get("buffering").is_none_or(|kind| kind == "direct");
+    if direct {
+        d.set(switch, 40, "SwitchSpec/reads_per_input", &[1, 2, 8]);
+    } else {
+        d.set(switch, 70, "SwitchSpec/buffer_packets", &[1, 2, 9]);
+        if switch.get("buffer_packets").is_some_and(|packets| packets == 9) {
+            d.set(switch, 50, "SwitchSpec/queue_quota", &[1, 2, 4]);
+        }
+    }
+    let policies = &["round_robin", "oldest_first", "longest_queue_first", "random", "islip"];
+    d.set(switch, 70, "SwitchSpec/arbitration", policies);
+    if switch.get("arbitration").is_some_and(|kind| kind == "islip") {
+        d.set(switch, 60, "SwitchSpec/iterations", &[1, 2, 4]);
+    }
+    d.set(switch, 12, "SwitchSpec/slot", &["off", "120 ns", "700 ns"]);
+    let faulty = world.symbolic;
+    if faulty {
+        d.set(switch, 10, "faults/forwarding", &["store_and_forward"]);
+    } else {
+        d.set(switch, 35, "SwitchSpec/forwarding", &["store_and_forward", "cut_through"]);
+    }
 }
 
 pub fn service(d: &mut Draw) -> Value {
@@ -657,6 +663,9 @@ fn voq(d: &mut Draw, world: &World) -> Value {
     d.set(&mut voq, 30, "VoqSpec/generation_delay", &["0 ps", "400 ns"]);
     d.set(&mut voq, 20, "VoqSpec/after_recovery", &[true, false]);
     d.set(&mut voq, 20, "VoqSpec/obey_latency", &["0 ps", "70 ns"]);
+    if world.channels {
+        d.set(&mut voq, 60, "VoqSpec/linked", &[true, false]);
+    }
     if world.voq && d.chance(20) {
         let count = d.between(1, 3);
         let writes: Vec<Value> = (0..count).map(|_| voq_write(d, world)).collect();

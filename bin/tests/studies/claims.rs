@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 49] = [
+const LAWS: [(&str, &str); 50] = [
     ("conduit-leak", "a StreamID, a record and 52 octets for each node and round trip, until none is left"),
     (
         "conduit-race-peers",
@@ -69,6 +69,10 @@ const LAWS: [(&str, &str); 49] = [
     ("st-vs-voq", "who is not held up gets what it asks for"),
     ("stream-segmentation", "octets of a PDU by the octets of its segments"),
     ("vc-isolation", "1/9 in one channel; the share of a channel"),
+    (
+        "voq-channels",
+        "1/2 of a channel of its own, 1/5 if it is stopped with another; 1/2 - 1/16 for its victims",
+    ),
     ("voq-chatter", "2 mu / h"),
     ("voq-headroom", "ceil(D / T) + 1 places for each upstream device; ceil((D + 2 T) / T) below"),
     ("voq-lost-xon", "the latency without loss and the time to the next refresh, at most"),

@@ -18,8 +18,15 @@ pub enum Load {
 }
 
 fn switch(ports: usize) -> DeviceConfig {
-    let voq =
-        PortVoq { gen_sup: true, rx_sup: true, gen_en: true, part: true, xoff: false, obey: Duration::ZERO };
+    let voq = PortVoq {
+        gen_sup: true,
+        rx_sup: true,
+        gen_en: true,
+        part: true,
+        xoff: false,
+        link_en: false,
+        obey: Duration::ZERO,
+    };
     DeviceConfig {
         path: String::new(),
         ports: vec![PortConfig { buffers: 24, watermarks: [4, 3, 2], voq }; ports],
@@ -101,6 +108,7 @@ fn build(
             gen_en: false,
             part: false,
             xoff: false,
+            link_en: false,
             obey: Duration::ZERO,
         };
         devices.push(DeviceConfig {

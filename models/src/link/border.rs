@@ -44,8 +44,11 @@ pub(crate) struct Mail {
     /// What records say that have left before: to be read before `credits`.
     corrected: Vec<(PortId, u8)>,
     credits: Vec<(PortId, CreditRecord)>,
-    messages: Vec<(PortId, EventKey, u16)>,
+    messages: Vec<Message>,
 }
+
+/// A VoQ message: where it arrives, its key, the channel that it is linked with, its content.
+type Message = (PortId, EventKey, (u8, u16));
 
 impl Mail {
     /// How many letters there are.
@@ -66,7 +69,7 @@ pub(crate) struct Border {
     /// Shadows to which records were written.
     told: Vec<PortId>,
     corrected: Vec<(PortId, u8)>,
-    messages: Vec<(PortId, EventKey, u16)>,
+    messages: Vec<Message>,
     /// Own ports through which a packet came whose acceptance is neither noted nor an event.
     unaccepted: Vec<PortId>,
 }
@@ -87,8 +90,8 @@ impl Border {
         self.corrected.push((shadow, buffers));
     }
 
-    pub(super) fn send_message(&mut self, shadow: PortId, key: EventKey, field: u16) {
-        self.messages.push((shadow, key, field));
+    pub(super) fn send_message(&mut self, shadow: PortId, key: EventKey, message: (u8, u16)) {
+        self.messages.push((shadow, key, message));
     }
 
     /// Cut-through: nobody has to hear yet that the packet which came through `port` is accepted, but its
@@ -160,9 +163,9 @@ impl<P> Links<P> {
                 mail[part(to)].credits.push((to, record));
             }
         }
-        for (to, key, field) in border.messages.drain(..) {
+        for (to, key, message) in border.messages.drain(..) {
             first = first.min(key.time().0);
-            mail[part(to)].messages.push((to, key, field));
+            mail[part(to)].messages.push((to, key, message));
         }
         first
     }
@@ -195,8 +198,9 @@ impl<P> Links<P> {
                 schedule(Event { key: record.key, target: port.into(), payload: Happening::Wake.pack() });
             }
         }
-        for (port, key, field) in mail.messages.drain(..) {
-            schedule(Event { key, target: port.into(), payload: Happening::Message { field }.pack() });
+        for (port, key, (channel, field)) in mail.messages.drain(..) {
+            let payload = Happening::Message { field, channel }.pack();
+            schedule(Event { key, target: port.into(), payload });
         }
     }
 }

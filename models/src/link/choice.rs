@@ -195,7 +195,7 @@ impl<P: Probe> Links<P> {
         let gate = self.ports[port.index()].tx.clock.blocked();
         let names = self.channels_mut(port).names;
         for channel in 1..=names.count() {
-            let lanes = self.channels_mut(port).masks[usize::from(channel)];
+            let lanes = self.ready_in_channel(port, channel);
             if lanes == 0 {
                 continue;
             }
@@ -207,7 +207,7 @@ impl<P: Probe> Links<P> {
             busy |= lanes & !free;
             if free != 0 {
                 let lane = self.lane_of_channel(device, port, channel, free);
-                let packet = self.channels_mut(port).list(channel, lane).head;
+                let packet = self.head_in_channel(port, channel, lane);
                 let pick = Pick { packet, parked: Pick::IN_CHANNEL, priority: channel, lane: lane as u8 };
                 offers[usize::from(channel)] = pick;
             }
@@ -237,8 +237,7 @@ impl<P: Probe> Links<P> {
     fn lane_of_channel(&mut self, device: &mut impl Device<P>, port: PortId, channel: u8, lanes: u64) -> u32 {
         let pointer = self.channels_mut(port).pointers[usize::from(channel)];
         device.choose(self, (port, PRIORITIES), lanes, pointer, |links, lane| {
-            let channels = links.channels(port).expect("the packet waits there");
-            links.packets[channels.head(channel, lane)].stamp
+            links.packets[links.head_in_channel(port, channel, lane)].stamp
         })
     }
 

@@ -404,13 +404,13 @@ impl<P: Probe> Links<P> {
         cx: &mut Cx<'_, L>,
         port: PortId,
         key: EventKey,
-        field: u16,
+        (channel, field): (u8, u16),
     ) {
         let Rx { peer: Peer(peer), special, .. } = self.ports[port.index()].rx;
         if special & special::CUT != 0 {
-            return self.border.send_message(peer, key, field);
+            return self.border.send_message(peer, key, (channel, field));
         }
-        cx.post(key, peer.into(), Happening::Message { field }.pack());
+        cx.post(key, peer.into(), Happening::Message { field, channel }.pack());
     }
 
     /// A VoQ message for `port` is not on the wire any more. Whether it is heard.

@@ -9,7 +9,7 @@ use crate::observe::stats::PortStats;
 use crate::packet::{List, UNSTAGED};
 use sim_core::{EventKey, prefetch};
 use std::collections::VecDeque;
-use voq_backpressure::Receiver;
+use voq_backpressure::{ActiveVcs, Receiver};
 
 /// No input is being read.
 pub(crate) const NO_INPUT: u8 = u8::MAX;
@@ -106,6 +106,10 @@ pub(crate) struct Parked {
 #[derive(Clone, Debug)]
 pub(crate) struct Staging {
     pub receiver: Receiver,
+    /// Channels inside which it stages.
+    pub vcs: ActiveVcs,
+    /// Messages are about one of them.
+    pub linked: bool,
     /// Staging queue of each next-hop port, [`UNSTAGED`] for ports that the neighbour does not have.
     pub queue_of_port: Vec<u8>,
     /// Sets of next-hop ports that multicast packets stand for; set n uses pseudo queue 192 + n.

@@ -4,6 +4,7 @@
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
+use crate::link::symbol::End;
 use crate::link::wire::Function;
 use crate::observe::probe::Probe;
 use sim_core::EventList;
@@ -22,8 +23,9 @@ impl<P: Probe> Links<P> {
     fn charge_due_refresh(&mut self, port: PortId, now: u64) {
         let tx = &mut self.ports[port.index()].tx;
         let cold = &mut self.cold[port.index()];
-        if cold.refresh_event == now {
-            // The event of this instant sends it.
+        let linked = |end: &Option<Box<End>>| end.as_ref().is_some_and(|end| end.is_linked());
+        if cold.refresh_event == now || self.ends.get(port.index()).is_some_and(linked) {
+            // Linked with channels: behind the packet. Or the event of this instant sends it.
             return;
         }
         tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
@@ -78,6 +80,6 @@ impl<P: Probe> Links<P> {
 }
 
 /// The first instant after `now` of those from `due` on, `every` apart.
-fn due_after(due: u64, now: u64, every: u64) -> u64 {
+pub(super) fn due_after(due: u64, now: u64, every: u64) -> u64 {
     if due > now { due } else { due + ((now - due) / every + 1) * every }
 }

@@ -19,6 +19,7 @@
 //! *Who owns a packet.* A packet is the transmitter's until the receiver has accepted it. Its serial number
 //! at the transmitter, not its place among the packets, is what the link port keeps for a repetition.
 
+mod aside;
 mod channels;
 mod check;
 mod credit;
@@ -49,6 +50,7 @@ use lp_serial::cost::{SymbolSize, Watermarks};
 use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
 use std::collections::{BTreeSet, VecDeque};
+use voq_backpressure::Carrier;
 
 /// Most places that are kept without a look at which of them are over.
 const PLACES_MAX: usize = 64;
@@ -168,6 +170,8 @@ pub(crate) struct End {
     controls: VecDeque<Control>,
     /// The packet that the fabric takes in now has been judged.
     judged: bool,
+    /// Its acknowledgement has its place already, because a message came behind it.
+    told_early: bool,
     /// Cut-through: packets whose end has not come.
     unjudged: VecDeque<PacketMeta>,
     /// Something was lost since the link was last clean: deadlines matter.
@@ -181,6 +185,12 @@ pub(crate) struct End {
     calls: bool,
     /// The stype2 message that leaves with the symbol of this instant.
     pub message: Option<(EventKey, u16)>,
+    /// stype0 functions that have left.
+    popped: u64,
+    /// Which of them all is the status that carries the message that is due (linked with channels).
+    carrier: Option<u64>,
+    /// It has left just now, sound or damaged.
+    carries: Option<(Carrier, bool)>,
     /// buf_status in the last symbol that had one.
     told: u8,
     /// The port tells no free buffers.
@@ -227,8 +237,10 @@ impl<P: Probe> Links<P> {
                 let lanes = self.cold[port.index()].lane_count;
                 let eager_at = self.ports[port.index()].rx.eager_at;
                 self.ends[port.index()] = Some(Box::new(End::new(&config, detail, side, lanes, eager_at)));
-                if detail.channels.is_some() {
-                    self.ports[port.index()].tx.clock.set_gate(0, CHANNELS);
+                if let Some(multiple) = &detail.channels {
+                    let clock = &mut self.ports[port.index()].tx.clock;
+                    clock.set_channels(multiple.channels.count());
+                    clock.set_gate(0, CHANNELS);
                 }
                 self.end(port).changes = changes;
                 let rx = &mut self.ports[port.index()].rx;
@@ -314,6 +326,7 @@ impl End {
             flying: VecDeque::new(),
             controls: VecDeque::new(),
             judged: false,
+            told_early: false,
             unjudged: VecDeque::new(),
             suspect: false,
             timer: TimerSlot::new(),
@@ -322,6 +335,9 @@ impl End {
             refused: false,
             calls: false,
             message: None,
+            popped: 0,
+            carrier: None,
+            carries: None,
             told: match detail.flow {
                 FlowControl::Receiver => form.parameter_max(),
                 FlowControl::Transmitter => SymbolSize::from(form).report_free(own.buffers.into()) as u8,
@@ -339,6 +355,16 @@ impl End {
             idle_errors: 0,
             stats: LinkStats::default(),
         }
+    }
+
+    /// Messages through it are linked with virtual channels.
+    pub fn is_linked(&self) -> bool {
+        self.channels.as_ref().is_some_and(|channels| channels.linked)
+    }
+
+    /// A status of a channel becomes due, 0 for VC0.
+    pub fn tell_of(&mut self, channel: u8) {
+        self.link.tell_of(channel);
     }
 
     pub(super) fn is_down(&self) -> bool {

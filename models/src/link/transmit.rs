@@ -173,7 +173,8 @@ impl<P: Probe> Links<P> {
             .flat_map(move |priority| (0..cold.lane_count).map(move |lane| (priority, lane)))
             .map(move |(priority, lane)| &self.lists[self.list_of(output, priority, lane)]);
         let apart = cold.parked.iter().flat_map(|parked| &parked.lists);
-        main.chain(apart).flat_map(|list| self.packets.iter_list(list))
+        let of_vc0 = main.chain(apart).flat_map(|list| self.packets.iter_list(list));
+        of_vc0.chain(self.stored_in_channels(output))
     }
 
     /// Packets of a staging queue in a lane of (output, priority).
@@ -354,7 +355,8 @@ impl<P: Probe> Links<P> {
         if clock.has_run_out() {
             let mark = self.packets.late.of(packet).mark;
             let record = &mut self.packets[packet];
-            let no_ack_id = clock.without_ack_id(record.snapshot.at, mark, waited.until, record.queue);
+            let no_ack_id =
+                clock.without_ack_id(record.snapshot.at, mark, waited.until, record.priority, record.queue);
             // It stands there as time without credit.
             record.parts[Cause::NoBuffer as usize] -= no_ack_id;
             self.packets.late.add_no_ack_id(packet, no_ack_id);
@@ -405,7 +407,7 @@ pub(crate) fn wait_for(clock: &TransmitClock, packets: &mut Packets, packet: u32
     record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
     record.snapshot = clock.snapshot(t, record.priority, record.queue, record.next_hop);
     if clock.has_run_out() {
-        let mark = clock.ack_mark(t, record.queue);
+        let mark = clock.ack_mark(t, record.priority, record.queue);
         packets.late.mark(packet, mark);
     }
 }

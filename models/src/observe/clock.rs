@@ -29,7 +29,8 @@ struct Credit {
     busy_at: u64,
 }
 
-/// Integrals of one staging queue, kept from its first stop on.
+/// Integrals of one staging queue, kept from its first stop on. Those of a virtual channel have one credit
+/// only: its place is the first.
 #[derive(Clone, Debug, Default)]
 struct QueueClock {
     stopped: bool,
@@ -71,6 +72,13 @@ struct PortClock {
     held: bool,
     total: u64,
     since: u64,
+}
+
+/// What was stopped in VC0, or in one virtual channel.
+#[derive(Clone, Debug, Default)]
+struct Stops {
+    queues: Vec<QueueClock>,
+    ports: Vec<PortClock>,
 }
 
 /// What a waiting packet remembers.
@@ -132,9 +140,51 @@ struct Cold {
     /// Time without an ackID up to the last change, and since when there is none.
     no_ack_id: u64,
     no_ack_id_since: u64,
-    queues: Vec<QueueClock>,
-    ports: Vec<PortClock>,
+    vc0: Stops,
+    /// Of the virtual channels that the port has.
+    in_channels: Vec<Stops>,
     recovery: Recovery,
+}
+
+impl Cold {
+    /// Stops that hold packets of a priority, or of the VCID above the priorities.
+    #[inline(always)]
+    fn stops_of(&self, priority: usize) -> Option<&Stops> {
+        match priority.checked_sub(PRIORITIES) {
+            None => Some(&self.vc0),
+            Some(vcid) => self.in_channels.get(vcid * self.in_channels.len() / 8),
+        }
+    }
+
+    /// Those of a channel, 0 for VC0.
+    fn stops_in(&mut self, channel: u8) -> &mut Stops {
+        match channel {
+            0 => &mut self.vc0,
+            _ => &mut self.in_channels[usize::from(channel) - 1],
+        }
+    }
+
+    fn all_stops(&self) -> impl Iterator<Item = &Stops> {
+        std::iter::once(&self.vc0).chain(&self.in_channels)
+    }
+
+    /// Staging queues of which `what` is true: (channel, queue).
+    fn queues(&mut self, what: impl Fn(&mut QueueClock) -> bool) -> Vec<(u8, u8)> {
+        let all = std::iter::once(&mut self.vc0).chain(&mut self.in_channels).map(|stops| &mut stops.queues);
+        held(all, what)
+    }
+
+    /// Likewise ports of the neighbour.
+    fn ports(&mut self, what: impl Fn(&mut PortClock) -> bool) -> Vec<(u8, u8)> {
+        let all = std::iter::once(&mut self.vc0).chain(&mut self.in_channels).map(|stops| &mut stops.ports);
+        held(all, what)
+    }
+}
+
+/// Place of a priority among the credits of a [`QueueClock`].
+#[inline(always)]
+fn credit_place(priority: usize) -> usize {
+    if priority < PRIORITIES { priority } else { 0 }
 }
 
 /// Time in which the link was recovering: from a retry or an error, or because it was down. It goes before
@@ -171,6 +221,11 @@ impl TransmitClock {
         self.busy += self.busy_until - self.busy_from;
         self.busy_from = from;
         self.busy_until = until;
+    }
+
+    /// The port has so many virtual channels.
+    pub fn set_channels(&mut self, count: u8) {
+        self.cold.get_or_insert_default().in_channels.resize_with(count.into(), Stops::default);
     }
 
     /// What is on the wire stops at `t`: the rest of it is committed anew.
@@ -256,11 +311,12 @@ impl TransmitClock {
         cold.no_ack_id + if runs { t - cold.no_ack_id_since } else { 0 }
     }
 
-    /// What a packet for the staging queue `queue` remembers of ackIDs at `t`.
+    /// What a packet of `priority` for the staging queue `queue` remembers of ackIDs at `t`.
     #[cold]
-    pub fn ack_mark(&self, t: u64, queue: u8) -> AckMark {
+    pub fn ack_mark(&self, t: u64, priority: u8, queue: u8) -> AckMark {
         let none = self.no_ack_id_at(t);
-        let clock = self.cold.as_ref().and_then(|cold| cold.queues.get(queue as usize));
+        let stops = self.cold.as_ref().and_then(|cold| cold.stops_of(priority.into()));
+        let clock = stops.and_then(|stops| stops.queues.get(queue as usize));
         let inside =
             |clock: &QueueClock| clock.no_ack_id + if clock.stopped { none - clock.no_ack_id_at } else { 0 };
         AckMark { at: t, none, stopped: clock.map_or(0, inside) }
@@ -268,9 +324,9 @@ impl TransmitClock {
 
     /// Time between `from` and `t` in which the same target was closed for want of an ackID: that much of
     /// what [`closed`](Self::closed) calls `no_buffer`. `mark` is of `from`, if ackIDs had run out before it.
-    pub fn without_ack_id(&self, from: u64, mark: AckMark, t: u64, queue: u8) -> u64 {
+    pub fn without_ack_id(&self, from: u64, mark: AckMark, t: u64, priority: u8, queue: u8) -> u64 {
         let from = if mark.at == from { mark } else { AckMark::default() };
-        let now = self.ack_mark(t, queue);
+        let now = self.ack_mark(t, priority, queue);
         (now.none - from.none) - (now.stopped - from.stopped)
     }
 
@@ -294,10 +350,11 @@ impl TransmitClock {
         (none, busy - covered)
     }
 
-    /// An edge of staging queue `queue`: it stops or goes at `t`.
-    pub fn edge(&mut self, t: u64, queue: u8, stopped: bool) {
-        self.set_stopped(t, queue, stopped);
-        let clock = &mut self.cold.get_or_insert_default().queues[queue as usize];
+    /// An edge of staging queue `queue` in a channel, 0 for VC0: it stops or goes at `t`.
+    pub fn edge(&mut self, t: u64, channel: u8, queue: u8, stopped: bool) {
+        self.set_stopped(t, channel, queue, stopped);
+        let stops = self.cold.get_or_insert_default().stops_in(channel);
+        let clock = &mut stops.queues[queue as usize];
         if stopped {
             clock.edge = t;
         } else {
@@ -306,15 +363,22 @@ impl TransmitClock {
     }
 
     /// Staging queue `queue` stops or goes at `t`, or its time is set apart while the link recovers.
-    fn set_stopped(&mut self, t: u64, queue: u8, stopped: bool) {
-        let now: [(u64, u64); PRIORITIES] = std::array::from_fn(|p| self.credit_at(t, p));
+    fn set_stopped(&mut self, t: u64, channel: u8, queue: u8, stopped: bool) {
         let no_ack_id = self.no_ack_id_at(t);
+        let channels = self.cold.get_or_insert_default().in_channels.len();
+        let now: [(u64, u64); PRIORITIES] = std::array::from_fn(|p| match (channel, p) {
+            (0, p) => self.credit_at(t, p),
+            (_, 0) => self.credit_at(t, PRIORITIES + (usize::from(channel) - 1) * 8 / channels),
+            _ => (0, 0),
+        });
         let cold = self.cold.get_or_insert_default();
-        if cold.queues.len() <= queue as usize {
-            cold.queues.resize_with(queue as usize + 1, QueueClock::default);
+        let recovers = cold.recovery.since.is_some();
+        let queues = &mut cold.stops_in(channel).queues;
+        if queues.len() <= queue as usize {
+            queues.resize_with(queue as usize + 1, QueueClock::default);
         }
-        let clock = &mut cold.queues[queue as usize];
-        if cold.recovery.since.is_some() {
+        let clock = &mut queues[queue as usize];
+        if recovers {
             assert_ne!(clock.held, stopped, "staging edges alternate");
             clock.hold(t, stopped);
             return;
@@ -339,14 +403,16 @@ impl TransmitClock {
         }
     }
 
-    /// The neighbour's port `port` becomes congested or clear at `t`.
-    pub fn set_congested(&mut self, t: u64, port: u8, congested: bool) {
+    /// The neighbour's port `port` becomes congested or clear at `t`, for a channel.
+    pub fn set_congested(&mut self, t: u64, channel: u8, port: u8, congested: bool) {
         let cold = self.cold.get_or_insert_default();
-        if cold.ports.len() <= port as usize {
-            cold.ports.resize_with(port as usize + 1, PortClock::default);
+        let recovers = cold.recovery.since.is_some();
+        let ports = &mut cold.stops_in(channel).ports;
+        if ports.len() <= port as usize {
+            ports.resize_with(port as usize + 1, PortClock::default);
         }
-        let clock = &mut cold.ports[port as usize];
-        if cold.recovery.since.is_some() {
+        let clock = &mut ports[port as usize];
+        if recovers {
             clock.held = congested;
             return;
         }
@@ -361,9 +427,9 @@ impl TransmitClock {
         }
     }
 
-    /// Since when staging queue `queue` is stopped, if it is.
-    pub fn stopped_since(&self, queue: u8) -> Option<u64> {
-        let clock = self.cold.as_ref()?.queues.get(queue as usize)?;
+    /// Since when staging queue `queue` is stopped for packets of `priority`, if it is.
+    pub fn stopped_since(&self, priority: u8, queue: u8) -> Option<u64> {
+        let clock = self.cold.as_ref()?.stops_of(priority.into())?.queues.get(queue as usize)?;
         (clock.stopped || clock.held).then_some(clock.since)
     }
 
@@ -374,17 +440,21 @@ impl TransmitClock {
         self.busy_until = self.busy_until.min(t.max(self.busy_from));
         self.recovered = true;
         let cold = self.cold.get_or_insert_default();
-        let stopped: Vec<u8> = held(&mut cold.queues, |queue| queue.stopped);
-        let congested: Vec<u8> = held(&mut cold.ports, |port| port.congested);
-        for &queue in &stopped {
-            self.set_stopped(t, queue, false);
+        let stopped = cold.queues(|queue| queue.stopped);
+        let congested = cold.ports(|port| port.congested);
+        for &(channel, queue) in &stopped {
+            self.set_stopped(t, channel, queue, false);
         }
-        for &port in &congested {
-            self.set_congested(t, port, false);
+        for &(channel, port) in &congested {
+            self.set_congested(t, channel, port, false);
         }
         let cold = self.cold.get_or_insert_default();
-        stopped.iter().for_each(|&queue| cold.queues[queue as usize].hold(t, true));
-        congested.iter().for_each(|&port| cold.ports[port as usize].held = true);
+        for &(channel, queue) in &stopped {
+            cold.stops_in(channel).queues[queue as usize].hold(t, true);
+        }
+        for &(channel, port) in &congested {
+            cold.stops_in(channel).ports[port as usize].held = true;
+        }
         cold.recovery.since = Some(t);
         // Not before: stops that end here must not see time without credit that has been counted.
         self.blocked = gate;
@@ -401,16 +471,18 @@ impl TransmitClock {
         }
         recovery.spells.push_back((since, t, recovery.total));
         recovery.total += t - since;
-        let stopped: Vec<u8> = held(&mut cold.queues, |queue| queue.held);
-        stopped.iter().for_each(|&queue| cold.queues[queue as usize].hold(t, false));
-        let congested: Vec<u8> = held(&mut cold.ports, |port| std::mem::take(&mut port.held));
+        let stopped = cold.queues(|queue| queue.held);
+        for &(channel, queue) in &stopped {
+            cold.stops_in(channel).queues[queue as usize].hold(t, false);
+        }
+        let congested = cold.ports(|port| std::mem::take(&mut port.held));
         let gate = std::mem::take(&mut self.blocked);
         self.set_gate(t, gate);
-        for &queue in &stopped {
-            self.set_stopped(t, queue, true);
+        for &(channel, queue) in &stopped {
+            self.set_stopped(t, channel, queue, true);
         }
-        for &port in &congested {
-            self.set_congested(t, port, true);
+        for &(channel, port) in &congested {
+            self.set_congested(t, channel, port, true);
         }
         if busy_until > t {
             self.transmit(t, busy_until);
@@ -450,7 +522,7 @@ impl TransmitClock {
         let Some(cold) = &self.cold else { return 0 };
         let stopped = |q: &QueueClock| q.total + if q.stopped { t - q.since } else { 0 };
         let held = |q: &QueueClock| q.held_total + if q.held { t - q.held_since } else { 0 };
-        cold.queues.iter().map(|q| stopped(q) + held(q)).sum()
+        cold.all_stops().flat_map(|stops| &stops.queues).map(|q| stopped(q) + held(q)).sum()
     }
 
     /// The longest that a queue was stopped without a break, up to `t`.
@@ -458,7 +530,7 @@ impl TransmitClock {
         let Some(cold) = &self.cold else { return 0 };
         let longest =
             |q: &QueueClock| if q.stopped || q.held { q.longest.max(t - q.edge) } else { q.longest };
-        cold.queues.iter().map(longest).max().unwrap_or(0)
+        cold.all_stops().flat_map(|stops| &stops.queues).map(longest).max().unwrap_or(0)
     }
 
     /// State of the target (queue, priority) at `t`; `port` is the packet's own next-hop port.
@@ -467,8 +539,11 @@ impl TransmitClock {
         let p = priority as usize;
         let (none, busy) = self.credit_at(t, p);
         let mut snapshot = Snapshot { at: t, none, busy, ..Snapshot::default() };
-        if let Some(cold) = &self.cold {
-            if let Some(clock) = cold.queues.get(queue as usize) {
+        if let Some(cold) = &self.cold
+            && let Some(stops) = cold.stops_of(p)
+        {
+            if let Some(clock) = stops.queues.get(queue as usize) {
+                let p = credit_place(p);
                 snapshot.stopped = clock.total;
                 snapshot.stopped_none = clock.none[p];
                 snapshot.stopped_busy = clock.busy[p];
@@ -478,7 +553,7 @@ impl TransmitClock {
                     snapshot.stopped_busy += busy - clock.busy_at[p];
                 }
             }
-            if let Some(clock) = cold.ports.get(port as usize) {
+            if let Some(clock) = stops.ports.get(port as usize) {
                 snapshot.congested = clock.total + if clock.congested { t - clock.since } else { 0 };
             }
         }
@@ -502,9 +577,17 @@ impl TransmitClock {
     }
 }
 
-/// Numbers of those of which `what` is true.
-fn held<T>(clocks: &mut [T], mut what: impl FnMut(&mut T) -> bool) -> Vec<u8> {
-    clocks.iter_mut().enumerate().filter_map(|(n, clock)| what(clock).then_some(n as u8)).collect()
+/// Numbers of those of which `what` is true, by channel.
+fn held<'a, T: 'a>(
+    clocks: impl Iterator<Item = &'a mut Vec<T>>,
+    what: impl Fn(&mut T) -> bool,
+) -> Vec<(u8, u8)> {
+    let mut found = Vec::new();
+    for (channel, clocks) in (0..).zip(clocks) {
+        let numbered = (0..).zip(clocks);
+        found.extend(numbered.filter_map(|(n, clock)| what(clock).then_some((channel, n))));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -515,25 +598,25 @@ mod tests {
     #[test]
     fn a_queue_is_stopped_also_while_the_link_recovers() {
         let mut clock = TransmitClock::default();
-        assert_eq!(clock.stopped_since(1), None);
-        clock.edge(10, 1, true);
-        assert_eq!((clock.stopped_since(0), clock.stopped_since(1)), (None, Some(10)));
+        assert_eq!(clock.stopped_since(0, 1), None);
+        clock.edge(10, 0, 1, true);
+        assert_eq!((clock.stopped_since(0, 0), clock.stopped_since(0, 1)), (None, Some(10)));
         clock.begin_recovery(20);
-        assert!(clock.stopped_since(1).is_some() && clock.stopped_since(0).is_none());
+        assert!(clock.stopped_since(0, 1).is_some() && clock.stopped_since(0, 0).is_none());
         // A stop that begins and one that ends meanwhile.
-        clock.edge(25, 1, false);
-        assert_eq!(clock.stopped_since(1), None);
-        clock.edge(26, 0, true);
-        assert!(clock.stopped_since(0).is_some());
+        clock.edge(25, 0, 1, false);
+        assert_eq!(clock.stopped_since(0, 1), None);
+        clock.edge(26, 0, 0, true);
+        assert!(clock.stopped_since(0, 0).is_some());
         assert_eq!(clock.stopped_total(28), 17);
         clock.end_recovery(30, 30, true);
-        assert_eq!((clock.stopped_since(0), clock.stopped_since(1)), (Some(30), None));
-        clock.edge(40, 0, false);
-        assert_eq!(clock.stopped_since(0), None);
+        assert_eq!((clock.stopped_since(0, 0), clock.stopped_since(0, 1)), (Some(30), None));
+        clock.edge(40, 0, 0, false);
+        assert_eq!(clock.stopped_since(0, 0), None);
         // From 10 to 25, and from 26 to 40.
         assert_eq!(clock.stopped_total(50), 29);
         assert_eq!(clock.longest_stop(50), 15);
-        clock.edge(60, 0, true);
+        clock.edge(60, 0, 0, true);
         assert_eq!((clock.longest_stop(75), clock.longest_stop(76)), (15, 16));
     }
 
@@ -574,18 +657,18 @@ mod tests {
                     }
                     2 if !tick.congested => {
                         tick.stopped = !tick.stopped;
-                        clock.set_stopped(t, 0, tick.stopped);
+                        clock.set_stopped(t, 0, 0, tick.stopped);
                     }
                     // The own port can be congested only while its queue is stopped.
                     3 if tick.stopped => {
                         tick.congested = !tick.congested;
-                        clock.set_congested(t, 3, tick.congested);
+                        clock.set_congested(t, 0, 3, tick.congested);
                     }
                     _ => {}
                 }
                 for _ in 0..gap {
                     if t == wait_from {
-                        let mark = clock.has_run_out().then(|| clock.ack_mark(t, 0));
+                        let mark = clock.has_run_out().then(|| clock.ack_mark(t, 0, 0));
                         snapshot = Some((clock.snapshot(t, 0, 0, 3), mark.unwrap_or_default()));
                     }
                     if t >= wait_from {
@@ -607,7 +690,7 @@ mod tests {
             }
             if let Some((snapshot, mark)) = snapshot {
                 prop_assert_eq!(clock.closed(&snapshot, t, 0, 0, 3), closed);
-                prop_assert_eq!(clock.without_ack_id(wait_from, mark, t, 0), no_ack_id);
+                prop_assert_eq!(clock.without_ack_id(wait_from, mark, t, 0, 0), no_ack_id);
             }
         }
     }

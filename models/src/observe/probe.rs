@@ -364,6 +364,8 @@ pub struct StagingEdge {
     pub device: u32,
     /// Its egress port.
     pub port: u8,
+    /// Virtual channel of the link whose queue it is, counted from 1; 0 = VC0.
+    pub channel: u8,
     /// Staging queue.
     pub queue: u8,
     /// `true` = stopped (XOFF), `false` = released (XON).

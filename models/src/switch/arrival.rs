@@ -353,14 +353,17 @@ impl Switch {
         self.stamp = self.stamp.wrapping_add(1);
         let (input, output) = (port - self.base, self.base + u32::from(hop.egress));
         record.next_hop = hop.next_hop;
-        record.queue = UNSTAGED;
         record.share = NIL;
         record.stamp = self.stamp;
         record.input = input as u8;
         record.port = output;
         let priority = record.priority;
+        let queue = links.queue_of(output, hop.next_hop);
+        let record = &mut links.packets[packet];
+        record.queue = queue;
         links.occupy_channel(port, channel);
         if self.may_start(links, cx, output, priority, UNSTAGED)
+            && !links.is_held(packet)
             && self.readable(links, cx, output, 1 << input, 0) != 0
         {
             self.start(links, cx, output, packet, false);
@@ -369,6 +372,10 @@ impl Switch {
         links.consume(cx, output, cx.key());
         links.ports[port.index()].tx.wanted |= 1 << hop.egress;
         links.wait_in_channel(output, input, packet, cx.now().0);
+        if self.detect {
+            self.note_late_in_channel(links, cx, (input, hop.egress.into()), priority);
+            self.occupancy_up_in_channel(links, cx, (input, hop.egress.into()), packet);
+        }
         self.try_output(links, cx, output);
     }
 }

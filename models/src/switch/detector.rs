@@ -5,6 +5,7 @@ use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::probe::Probe;
+use lp_serial::link::Channels;
 use sim_core::{EventKey, EventList};
 
 impl Switch {
@@ -69,17 +70,43 @@ impl Switch {
         let switch = &*self;
         let (_, word) = switch.detector_of(input, out);
         if switch.raw[word] & (1 << out) != 0 {
-            self.count_late(links, input, out, cx.key());
+            self.count_late(links, (input, out), 0, cx.key());
+        }
+    }
+
+    /// Likewise of a packet that came in a channel: it is late if it took the last buffer of that.
+    pub(super) fn note_late_in_channel<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &Cx<'_, L>,
+        (input, out): (u32, u32),
+        priority: u8,
+    ) {
+        let (_, word) = self.detector_in(self.judged(priority), input, out);
+        if self.raw[word] & (1 << out) != 0 {
+            let channel = links.channel_of(self.base + input, priority);
+            self.count_late(links, (input, out), channel, cx.key());
         }
     }
 
     #[cold]
-    fn count_late<P: Probe>(&mut self, links: &mut Links<P>, input: u32, out: u32, key: EventKey) {
+    fn count_late<P: Probe>(
+        &mut self,
+        links: &mut Links<P>,
+        (input, out): (u32, u32),
+        channel: u8,
+        key: EventKey,
+    ) {
         self.prune(links, input, key);
         let switch = &*self;
         let told = switch.backpressure.as_ref().is_some_and(|backpressure| {
             let originator = &backpressure.originator;
-            originator.active().contains(input as u16) && originator.reported(input as u16, out as u16)
+            let (input, out) = (input as u16, out as u16);
+            let reported = match self.told_apart {
+                Channels::None => originator.reported(input, out),
+                _ => originator.reported_in(input, backpressure.vc(channel), out),
+            };
+            originator.active().contains(input) && reported
         });
         if !told {
             return;
@@ -87,7 +114,10 @@ impl Switch {
         let base = switch.base;
         let rx = &links.ports[(base + input).index()].rx;
         let free = rx.buffers.saturating_sub(rx.occupied);
-        let few = free < links.arriving(base + input).watermarks[0];
+        let few = match channel {
+            0 => free < links.arriving(base + input).watermarks[0],
+            _ => links.free_in_channel(base + input, channel) == 0,
+        };
         links.cold[(base + out).index()].stats.late_hol += u64::from(few);
     }
 
@@ -133,13 +163,38 @@ impl Switch {
         if self.leave_out && links.is_stopped(self.base + out, queue) {
             return;
         }
+        self.count_up(links, cx, (input, out), 0, self.detector_of(input, out));
+    }
+
+    /// Likewise of a packet in a channel.
+    pub(super) fn occupancy_up_in_channel<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        (input, out): (u32, u32),
+        packet: u32,
+    ) {
+        if !(self.leave_out && links.is_held(packet)) {
+            let channel = self.judged(links.packets[packet].priority);
+            self.count_up(links, cx, (input, out), channel, self.detector_in(channel, input, out));
+        }
+    }
+
+    #[inline(always)]
+    fn count_up<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        (input, out): (u32, u32),
+        channel: u8,
+        (cell, word): (usize, usize),
+    ) {
         let switch = &mut *self;
-        let (cell, word) = switch.detector_of(input, out);
         switch.occupancy[cell] += 1;
         let on = switch.watches.get(out as usize).map_or(switch.x_on, |watch| watch.x_on);
         if u32::from(switch.occupancy[cell]) >= on && switch.raw[word] & (1 << out) == 0 {
             switch.raw[word] |= 1 << out;
-            self.verdict(links, cx, input, out, true);
+            self.verdict(links, cx, (input, out), channel, true);
         }
     }
 
@@ -151,13 +206,36 @@ impl Switch {
         input: u32,
         out: u32,
     ) {
+        self.count_down(links, cx, (input, out), 0, self.detector_of(input, out));
+    }
+
+    /// Likewise of a packet in a channel.
+    pub(super) fn occupancy_down_in_channel<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        (input, out): (u32, u32),
+        priority: u8,
+    ) {
+        let channel = self.judged(priority);
+        self.count_down(links, cx, (input, out), channel, self.detector_in(channel, input, out));
+    }
+
+    #[inline(always)]
+    fn count_down<P: Probe, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        (input, out): (u32, u32),
+        channel: u8,
+        (cell, word): (usize, usize),
+    ) {
         let switch = &mut *self;
-        let (cell, word) = switch.detector_of(input, out);
         switch.occupancy[cell] -= 1;
         let off = switch.watches.get(out as usize).map_or(switch.x_off, |watch| watch.x_off);
         if u32::from(switch.occupancy[cell]) <= off && switch.raw[word] & (1 << out) != 0 {
             switch.raw[word] &= !(1 << out);
-            self.verdict(links, cx, input, out, false);
+            self.verdict(links, cx, (input, out), channel, false);
         }
     }
 
@@ -171,11 +249,12 @@ impl Switch {
         output: PortId,
     ) {
         let out = output - self.base;
-        let mut counts = vec![0u16; self.ports as usize];
+        let channels = 1 + usize::from(self.told_apart.count());
+        let mut counts = vec![vec![0u16; self.ports as usize]; channels];
         let mut count = |packet: u32| {
             let record = &links.packets[packet];
-            if record.port == output && !links.is_stopped(output, record.queue) {
-                counts[usize::from(record.input)] += 1;
+            if record.port == output && !links.is_held(packet) {
+                counts[usize::from(self.judged(record.priority))][usize::from(record.input)] += 1;
             }
         };
         links.stored_at(output).for_each(&mut count);
@@ -184,19 +263,22 @@ impl Switch {
         }
         let by_ingress = self.judges_by_ingress(out);
         if !by_ingress {
-            counts = vec![counts.iter().sum()];
+            counts.iter_mut().for_each(|counts| *counts = vec![counts.iter().sum()]);
         }
         let watch = self.watches.get(out as usize).copied();
         let watch = watch.unwrap_or(Watch { x_on: self.x_on, x_off: self.x_off, per_ingress: by_ingress });
-        for (input, now) in (0..).zip(counts) {
-            let (cell, word) = self.detector_of(input, out);
+        let all = (0..)
+            .zip(counts)
+            .flat_map(|(channel, counts)| (0..).zip(counts).map(move |(input, now)| (channel, input, now)));
+        for (channel, input, now) in all {
+            let (cell, word) = self.detector_in(channel, input, out);
             let before = std::mem::replace(&mut self.occupancy[cell], now);
             let congested = self.raw[word] & (1 << out) != 0;
             let on = !congested && now > before && u32::from(now) >= watch.x_on;
             let off = congested && now < before && u32::from(now) <= watch.x_off;
             if on || off {
                 self.raw[word] ^= 1 << out;
-                self.verdict(links, cx, input, out, on);
+                self.verdict(links, cx, (input, out), channel, on);
             }
         }
     }
@@ -206,17 +288,19 @@ impl Switch {
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        input: u32,
-        out: u32,
+        (input, out): (u32, u32),
+        channel: u8,
         congested: bool,
     ) {
         if self.backpressure.is_some() {
             // Messages take places on the wires on which acceptances are told.
             self.note_acceptances(links, cx.key());
+            self.settle_reads(links, cx.key());
         }
         let input = self.judges_by_ingress(out).then_some(input);
+        let channel = (self.told_apart != Channels::None).then_some(channel);
         if let Some(backpressure) = &mut self.backpressure {
-            backpressure.verdict(links, cx, input, out, congested);
+            backpressure.verdict(links, cx, (input, out), channel, congested);
         }
     }
 }

@@ -6,7 +6,6 @@ use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::choice::next_after;
 use crate::link::medium::Freed;
 use crate::link::port::{Mode, NO_INPUT, reading, special};
 use crate::link::symbol::{Flight, News};
@@ -170,9 +169,7 @@ impl Switch {
                 return false;
             }
         }
-        !links.ports[port.index()].tx.parked_any
-            || queue == UNSTAGED
-            || !links.cold[port.index()].parked.iter().any(|p| p.queue == queue && p.stopped)
+        !links.is_stopped(port, queue)
     }
 
     // --- start -----------------------------------------------------------------------------------
@@ -272,8 +269,10 @@ impl Switch {
             }
             if stored {
                 self.queue_shrinks(priority, input, out);
-                if self.detect {
+                if self.detect && priority < PRIORITIES {
                     self.occupancy_down(links, cx, input, out);
+                } else if self.detect {
+                    self.occupancy_down_in_channel(links, cx, (input, out), priority as u8);
                 }
                 if fifo {
                     self.exposed[input as usize][priority] -= 1;
@@ -380,15 +379,17 @@ impl Switch {
         lane: u32,
     ) {
         loop {
-            let fitting = |out: u32| self.fitting(links, out, priority, lane);
-            let next = if self.pool {
-                let all = (0..self.ports).filter(|&out| fitting(out) != 0).fold(0, |set, out| set | 1 << out);
-                (all != 0).then(|| next_after(all, self.pool_pointers[priority]))
-            } else {
-                (fitting(out) != 0).then_some(out)
+            let fitting = |out: u32| {
+                let inputs = self.fitting(links, out, priority, lane);
+                (inputs != 0).then_some((out, inputs))
             };
-            let Some(out) = next else { return };
-            let inputs = fitting(out);
+            let next = if self.pool {
+                let after = (u32::from(self.pool_pointers[priority]) + 1).min(self.ports);
+                (after..self.ports).chain(0..after).find_map(fitting)
+            } else {
+                fitting(out)
+            };
+            let Some((out, inputs)) = next else { return };
             if self.pool {
                 self.pool_pointers[priority] = out as u8;
             }
@@ -575,7 +576,7 @@ impl Switch {
                             originator.link_up(p, form);
                         });
                     }
-                    for clear in links.groups(port) {
+                    for clear in links.all_clear(port) {
                         let released = links.apply_message(cx.now().0, port, clear);
                         self.obeyed(links, cx, port, released);
                     }

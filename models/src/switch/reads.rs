@@ -7,6 +7,7 @@ use crate::link::Links;
 use crate::link::interleave::CHANNELS;
 use crate::link::port::{NO_INPUT, reading};
 use crate::observe::probe::Probe;
+use lp_serial::link::Channels;
 use sim_core::{EventKey, EventList};
 
 /// Who reads the buffers of each channel of the inputs of a switch.
@@ -61,6 +62,15 @@ impl Switch {
     pub fn note_acceptances<P: Probe>(&mut self, links: &mut Links<P>, key: EventKey) {
         if self.cuts_through {
             (0..self.ports).for_each(|input| self.note_acceptance(links, input, key));
+        }
+    }
+
+    /// Before statuses tell of buffers for the sake of a message: reads that are over are taken note of.
+    pub fn settle_reads<P: Probe>(&mut self, links: &mut Links<P>, key: EventKey) {
+        if self.told_apart != Channels::None {
+            (0..self.ports).for_each(|input| {
+                self.prune(links, input, key);
+            });
         }
     }
 

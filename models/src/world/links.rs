@@ -159,6 +159,11 @@ impl<P: Probe> Fabric<P> {
     /// A place on the wire of `port`: what leaves there.
     fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         if self.links.poll(cx, port) {
+            if let Some((carrier, damaged)) = self.links.linked_carrier(port) {
+                self.tell(cx, port, |backpressure, links, cx, port| {
+                    backpressure.send_linked(links, cx, port, (carrier, damaged));
+                });
+            }
             self.take_news(cx, port);
             self.links.sync(cx.now().0, port);
             self.links.arrange(cx, port);

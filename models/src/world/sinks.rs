@@ -32,7 +32,7 @@ impl<P: Probe> Fabric<P> {
         let now = cx.now().0;
         while let Some(news) = self.links.next_news(cx, port) {
             if news == News::Initialised {
-                for clear in self.links.groups(port) {
+                for clear in self.links.all_clear(port) {
                     if self.links.apply_message(now, port, clear).is_some() {
                         self.endpoint_turn(cx, e);
                     }

@@ -3,6 +3,7 @@
 use crate::config::{Detector, DeviceModel, PRIORITIES, PortRules, StagingConfig, VoqWrite};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
+use crate::link::Links;
 use crate::link::port::Staging;
 use crate::observe::probe::Probe;
 use crate::packet::{List, UNSTAGED};
@@ -10,11 +11,23 @@ use crate::switch::{DROP, MASK};
 use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
+use lp_serial::link::Channels;
 use sim_core::{Event, EventList};
 use voq_backpressure::csr::{self, Support};
 use voq_backpressure::originator::{Options, Verdict};
 use voq_backpressure::receiver::Reception;
 use voq_backpressure::{ActiveVcs, Originator, Receiver};
+
+/// The virtual channels of a link, as Part 12 calls them.
+fn active(channels: Channels) -> ActiveVcs {
+    match channels {
+        Channels::None => ActiveVcs::None,
+        Channels::One => ActiveVcs::One,
+        Channels::Two => ActiveVcs::Two,
+        Channels::Four => ActiveVcs::Four,
+        Channels::Eight => ActiveVcs::Eight,
+    }
+}
 
 impl<P: Probe> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
@@ -42,7 +55,9 @@ impl<P: Probe> Fabric<P> {
                 if !self.links.nodes.is_switch(peer) {
                     continue;
                 }
-                let built = self.build_staging(index, peer, staging);
+                let mut built = self.build_staging(index, peer, staging);
+                built.linked = port.voq.link_en;
+                built.receiver.set_linked(port.voq.link_en);
                 if !self.links.nodes.is_switch(index) {
                     let queues = built.receiver.map().queues().min(63);
                     let first = self.links.lists.len() as u32;
@@ -87,8 +102,11 @@ impl<P: Probe> Fabric<P> {
         multicast.sort_unstable();
         multicast.dedup();
         assert!(multicast.len() <= 63, "more than 63 multicast sets behind one port");
+        let vcs = self.links.channels(port).map_or(ActiveVcs::None, |channels| active(channels.names()));
         Box::new(Staging {
-            receiver: Receiver::new(map, ActiveVcs::None, Reception::Honoured),
+            receiver: Receiver::new(map, vcs, Reception::Honoured),
+            vcs,
+            linked: false,
             queue_of_port,
             multicast,
             multicast_stopped: 0,
@@ -116,6 +134,21 @@ impl<P: Probe> Fabric<P> {
             found.into_iter().map(|(id, set)| (id, self.links.queue_of_set(port, set), set)).collect();
     }
 
+    /// Something is due of what the switch of `port` tells its neighbours.
+    pub(super) fn tell<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        what: impl FnOnce(&mut Backpressure, &mut Links<P>, &mut Cx<'_, L>, PortId),
+    ) {
+        let switch = &mut self.switches[self.links.nodes.switch(port)];
+        switch.note_acceptance(&mut self.links, port - switch.base, cx.key());
+        switch.settle_reads(&mut self.links, cx.key());
+        if let Some(backpressure) = &mut switch.backpressure {
+            what(backpressure, &mut self.links, cx, port);
+        }
+    }
+
     /// Writes to registers that are to come.
     pub(super) fn bootstrap_writes(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         let config = self.links.config.clone();
@@ -131,6 +164,7 @@ impl<P: Probe> Fabric<P> {
         let at = self.links.nodes.port((device, port));
         let switch = self.links.nodes.switch(at);
         self.switches[switch].note_acceptances(&mut self.links, cx.key());
+        self.switches[switch].settle_reads(&mut self.links, cx.key());
         let backpressure = self.switches[switch].backpressure.as_mut();
         let backpressure = backpressure.expect("a switch whose registers are written has an originator");
         let before = backpressure.originator.block().port(port.into()).value();
@@ -148,7 +182,7 @@ impl<P: Probe> Fabric<P> {
         let support: Vec<Support> = device
             .ports
             .iter()
-            .map(|p| Support { generation: p.voq.gen_sup, reception: p.voq.rx_sup, linking: false })
+            .map(|p| Support { generation: p.voq.gen_sup, reception: p.voq.rx_sup, linking: p.voq.link_en })
             .collect();
         let rules: Vec<PortRules> = (0..device.ports.len()).map(|port| s.rules(port)).collect();
         let by_ingress = |d: Detector| d.verdict == crate::config::Verdict::PerIngress;
@@ -157,17 +191,24 @@ impl<P: Probe> Fabric<P> {
             false => Verdict::Shared,
         };
         let refresh = rules.iter().any(|rules| rules.refresh.is_some());
-        let options = Options { verdict, refresh, ..Options::default() };
+        let base = self.links.nodes.first_port(d as u32);
+        let linked: Vec<PortId> =
+            (0..).zip(&device.ports).filter(|(_, p)| p.voq.link_en).map(|(p, _)| base + p).collect();
+        let names = |port: &PortId| self.links.channels(*port).map_or(Channels::None, |c| c.names());
+        let told_apart = linked.first().map_or(Channels::None, names);
+        assert!(linked.iter().all(|port| names(port) == told_apart), "linked ports have the same channels");
+        let options = Options { verdict, refresh, vcs: active(told_apart), ..Options::default() };
         let mut originator = Originator::new(&support, options).expect("a switch has at most 64 ports");
         // Registers first, links afterwards: at link-up only groups with a congested port are told (VOQ-D17).
         for (p, port) in device.ports.iter().enumerate().filter(|_| !later) {
             let bit = |on: bool, mask: u32| if on { mask } else { 0 };
             let value = bit(port.voq.gen_en, csr::GEN_EN)
                 | bit(port.voq.part, csr::PART)
-                | bit(port.voq.xoff, csr::XOFF);
+                | bit(port.voq.xoff, csr::XOFF)
+                | bit(port.voq.link_en, csr::LINK_EN);
             originator.write_csr(p as u16, value);
         }
-        let base = self.links.nodes.first_port(d as u32);
+        linked.iter().for_each(|&port| self.links.channels_mut(port).linked = true);
         for (p, rules) in rules.iter().enumerate() {
             let index = base.index() + p;
             if !long[index] || !self.links.ports[index].tx.peer.is_some() {
@@ -181,6 +222,11 @@ impl<P: Probe> Fabric<P> {
             }
         }
         let switch = self.links.nodes.switch(base);
+        let channels = 1 + usize::from(told_apart.count());
+        let watched = &mut self.switches[switch];
+        watched.told_apart = told_apart;
+        watched.occupancy = vec![0; watched.occupancy.len() * channels];
+        watched.raw = vec![0; watched.raw.len() * channels];
         self.switches[switch].backpressure = Some(Box::new(Backpressure {
             originator,
             base,

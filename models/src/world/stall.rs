@@ -18,7 +18,6 @@ use crate::world::Fabric;
 use crate::world::outcome::StallReport;
 use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
-use voq_backpressure::symbol::Vc;
 
 /// A packet that waits: the part of the fabric that it is in, and its number there.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -98,8 +97,8 @@ impl<'a, P: Probe> View<'a, P> {
         if tx.done > self.key {
             return Reason::Moving;
         }
-        if record.queue != UNSTAGED && tx.clock.stopped_since(record.queue).is_some() {
-            return self.stopped(port, record.queue);
+        if record.queue != UNSTAGED && tx.clock.stopped_since(record.priority, record.queue).is_some() {
+            return self.stopped(port, record);
         }
         if tx.clock.blocked() & (1 << record.priority) != 0 {
             let peer = self.across(port);
@@ -218,9 +217,12 @@ impl<'a, P: Probe> View<'a, P> {
         self.readers(port).next().is_some()
     }
 
-    fn stopped(&self, port: PortId, queue: u8) -> Reason {
-        let cold = &self.of(port).links.cold[port.index()];
+    fn stopped(&self, port: PortId, record: &Packet) -> Reason {
+        let links = &self.of(port).links;
+        let (channel, queue) = (links.channel_of(port, record.priority), record.queue);
+        let cold = &links.cold[port.index()];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
+        let vc = staging.vcs.iter().nth(channel.into()).expect("the channel is active");
         let peer = self.across(port);
         let f = self.of(peer);
         let neighbour = &f.switches[f.links.nodes.switch(peer)];
@@ -228,7 +230,7 @@ impl<'a, P: Probe> View<'a, P> {
         // Only sets of several ports have a pseudo queue.
         let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
         let stops = |p: u16| {
-            staging.receiver.is_congested(Vc::VC0, p)
+            staging.receiver.is_congested(vc, p)
                 && set.map_or_else(|| cold.queue_of(p as u8) == queue, |set| set >> p & 1 == 1)
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, None) };
@@ -238,7 +240,7 @@ impl<'a, P: Probe> View<'a, P> {
         let originator = neighbour.backpressure.as_ref().map(|said| &said.originator);
         let on_wire = |part: &&Fabric<P>| part.links.cold[peer.index()].messages_on_wire;
         let told = originator.is_some_and(|o| {
-            o.reported(own, p)
+            o.reported_in(own, vc, p)
                 || o.pending_messages(own) > 0
                 || self.parts.iter().map(on_wire).sum::<i32>() > 0
         });
@@ -317,8 +319,8 @@ const WATCH_STEPS: u64 = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Watchdog {
     pub stalls: Vec<StallReport>,
-    /// Places of which a stall has been reported: port and staging queue.
-    stalled: Vec<(PortId, u8)>,
+    /// Places of which a stall has been reported: port, VC and staging queue.
+    stalled: Vec<(PortId, u8, u8)>,
     /// How long a packet may wait, ps; 0: nobody looks.
     pub stall_after: u64,
     /// From one look to the next, in units of `stall_after`.
@@ -336,7 +338,7 @@ impl Watchdog {
         let at = view.key.time();
         let deadline = if idle { at.0 } else { at.0.saturating_sub(self.stall_after) };
         let before = self.stalls.len();
-        let mut seen: Vec<(PortId, u8)> = self.stalled.clone();
+        let mut seen: Vec<(PortId, u8, u8)> = self.stalled.clone();
         // The longest wait first, ties by name: what is reported must not depend on where packets lie.
         let mut old: Vec<(Spot, &Packet)> = (0..view.parts.len())
             .flat_map(|part| view.within(part))
@@ -346,7 +348,7 @@ impl Watchdog {
         old.sort_by_key(|(_, p)| (p.snapshot.at, p.source, p.origin, p.sequence, p.port));
         for (spot, record) in old {
             let port = record.port;
-            let place = (port, record.queue);
+            let place = (port, vc_of(record.priority), record.queue);
             if seen.contains(&place) {
                 continue;
             }
@@ -354,7 +356,7 @@ impl Watchdog {
             // that does not start anything is suspicious there.
             let links = &view.of(port).links;
             let clock = &links.ports[port.index()].tx.clock;
-            let suspicious = match clock.stopped_since(record.queue) {
+            let suspicious = match clock.stopped_since(record.priority, record.queue) {
                 Some(since) => since <= deadline,
                 None => links.nodes.is_switch(port) || clock.last_start() <= deadline,
             };

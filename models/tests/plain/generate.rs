@@ -182,7 +182,7 @@ fn rules(d: &mut Draw) -> PortRules {
         detector: d.chance(80).then(|| detector(d)),
         refresh: d.chance(25).then(|| Duration(d.between(2, 30) * T / 2)),
         generation_delay: Duration(d.of(&[0, 0, 1, 45_000, 200_000])),
-        after_recovery: true,
+        after_recovery: d.chance(50),
     }
 }
 
@@ -216,7 +216,7 @@ fn switch(d: &mut Draw, voq: bool) -> SwitchConfig {
         detector: (voq && d.chance(85)).then_some(detector),
         refresh: (voq && d.chance(25)).then(|| Duration(d.between(2, 30) * T / 2)),
         generation_delay: Duration(if voq { d.of(&[0, 0, 1, 45_000, 200_000]) } else { 0 }),
-        // What it does after errors is beyond the plain simulator (F-102).
+        // Without channels, what it does after errors is beyond the plain simulator (F-102).
         after_recovery: d.chance(50),
         port_rules: if voq && d.chance(30) { (0..12).map(|_| rules(d)).collect() } else { Vec::new() },
         leave_out_stopped: voq && d.chance(30),
@@ -250,6 +250,7 @@ fn fabric(d: &mut Draw) -> FabricConfig {
                     gen_en: d.chance(92),
                     part: d.chance(92),
                     xoff: d.chance(3),
+                    link_en: false,
                     obey: Duration(if obey { d.of(&[0, 1, 30_000, 150_000, 400_000]) } else { 0 }),
                 }
             } else {
@@ -499,25 +500,19 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
     if config.devices.iter().any(multicast) {
         return;
     }
-    config.symbol_losses.clear();
-    config.voq_writes.clear();
     for device in &mut config.devices {
         for port in &mut device.ports {
-            port.voq = PortVoq::default();
             port.buffers = port.buffers.min(28);
         }
         match &mut device.model {
-            DeviceModel::Endpoint(e) => (e.staging, e.next_hop) = (StagingConfig::None, Arc::default()),
+            DeviceModel::Endpoint(_) => {}
             DeviceModel::Switch(s) => {
                 if let Arbitration::Islip { .. } | Arbitration::LongestQueueFirst = s.arbitration {
                     s.arbitration = Arbitration::RoundRobin;
                 }
                 (s.input, s.buffering) = (InputQueueing::Voq, Buffering::Direct);
                 (s.forwarding, s.slot) = (Forwarding::StoreAndForward, None);
-                (s.detector, s.refresh, s.staging) = (None, None, StagingConfig::None);
-                s.generation_delay = Duration(0);
-                s.port_rules.clear();
-                (s.leave_out_stopped, s.queue_quota) = (false, None);
+                s.queue_quota = None;
             }
         }
     }
@@ -558,10 +553,23 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
             damage: Default::default(),
         });
     }
+    if names.is_some() && d.chance(60) {
+        link_messages(d, config);
+    }
     let few = d.chance(50);
     for source in &mut config.sources {
         if !replays(source) && d.chance(70) {
             source.priority = vc_priority(if few { d.of(&[1, 4, 8]) } else { d.between(1, 8) as u8 });
+        }
+    }
+}
+
+/// Messages on most links that carry them are linked with channels.
+fn link_messages(d: &mut Draw, config: &mut FabricConfig) {
+    for link in config.links.iter().filter(|link| link.long_symbols) {
+        let linked = d.chance(80);
+        for (device, port) in [link.a, link.b] {
+            config.devices[device as usize].ports[usize::from(port)].voq.link_en = linked;
         }
     }
 }
@@ -735,6 +743,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("granularity", &["packet", "symbol on error", "symbol throughout"]),
     ("flow control", &["transmitter", "receiver"]),
     ("virtual channels", &["none", "1", "2", "4", "8"]),
+    ("messages beside channels", &["none", "unlinked", "linked"]),
     ("vc0_share", &["none", "some"]),
     ("channel refresh", &["none", "some"]),
     ("channel traffic", &["reliable", "continuous"]),
@@ -952,6 +961,12 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         };
         let count = vcs.channels.count();
         add("virtual channels", &count.to_string());
+        let ends = [config.links[link.link as usize].a, config.links[link.link as usize].b];
+        let voq = |(device, port): (u32, u8)| config.devices[device as usize].ports[usize::from(port)].voq;
+        let [a, b] = ends.map(voq);
+        let told = a.gen_en && b.rx_sup || b.gen_en && a.rx_sup;
+        let kind = if a.link_en { "linked" } else { "unlinked" };
+        add("messages beside channels", if told { kind } else { "none" });
         add("vc0_share", some(vcs.vc0_share.is_some()));
         add("channel refresh", some(vcs.refresh.is_some()));
         let receiver = link.flow == FlowControl::Receiver;

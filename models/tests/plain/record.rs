@@ -27,7 +27,7 @@ pub enum Record {
     /// A transmitter began to send it; where its time goes `until` the next device may do something with it.
     Started { at: u64, device: u32, port: u8, id: PacketId, until: u64, parts: Parts },
     /// A staging queue stopped or was released.
-    Edge { at: u64, device: u32, port: u8, queue: u8, stopped: bool },
+    Edge { at: u64, device: u32, port: u8, channel: u8, queue: u8, stopped: bool },
     /// Its last bit reached its destination.
     Delivered {
         at: u64,
@@ -120,8 +120,10 @@ impl Record {
                 let [a, b, c, d, e] = words;
                 (at, 0, [id.source.into(), id.origin.into(), id.sequence.into(), a, b, c, d, e, 0], [0; 19])
             }
-            Record::Edge { at, device, port, queue, stopped } => {
-                (at, 1, [device.into(), port.into(), queue.into(), stopped.into(), 0, 0, 0, 0, 0], [0; 19])
+            Record::Edge { at, device, port, channel, queue, stopped } => {
+                let [a, b, c, d, e] =
+                    [device.into(), port.into(), channel.into(), queue.into(), stopped.into()];
+                (at, 1, [a, b, c, d, e, 0, 0, 0, 0], [0; 19])
             }
             Record::Started { at, device, port, id, until, parts } => {
                 let id = [id.source.into(), id.origin.into(), id.sequence.into()];
@@ -224,8 +226,8 @@ impl Probe for Recorder {
     }
 
     fn staging_edge(&mut self, e: &StagingEdge) {
-        let (device, port, queue, stopped) = (e.device, e.port, e.queue, e.stopped);
-        self.0.push(Record::Edge { at: e.at.0, device, port, queue, stopped });
+        let StagingEdge { at, device, port, channel, queue, stopped } = *e;
+        self.0.push(Record::Edge { at: at.0, device, port, channel, queue, stopped });
     }
 }
 

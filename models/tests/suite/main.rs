@@ -5,6 +5,7 @@
 mod agents;
 mod arbitration;
 mod backpressure;
+mod channel_backpressure;
 mod channels;
 mod chatter;
 mod closed_forms;

@@ -23,9 +23,9 @@
 
 use crate::codec::{Error, GROUPS, Message, PORTS_PER_GROUP, groups_for};
 use crate::counters::OriginatorCounters;
-use crate::csr::{Block, GEN_EN, LINK_EN, PART, PortCsr, Register, Support, XOFF, triggers};
+use crate::csr::{Block, GEN_EN, LINK_EN, PART, PortCsr, Register, Support, XOFF};
 use crate::ports::Ports;
-use crate::symbol::{ActiveVcs, Carrier, Opportunity, Scope};
+use crate::symbol::{ActiveVcs, Carrier, Opportunity, Scope, Vc};
 use alloc::vec;
 use alloc::vec::Vec;
 use lp_serial::Form;
@@ -119,7 +119,7 @@ impl Pending {
 }
 
 /// Originator of a device with N ports: N numbers per table, N x N / 6 bytes more if verdicts are per
-/// ingress.
+/// ingress, for each virtual channel if a port can link messages with them.
 ///
 /// # Panics
 /// All methods with a port number panic if the device has no such port.
@@ -128,7 +128,8 @@ pub struct Originator {
     options: Options,
     block: Block,
     groups: u16,
-    /// Verdicts, six ports to a byte, `groups` bytes per row: one row, or one per ingress port.
+    /// Verdicts, six ports to a byte, `groups` bytes per channel, `lanes` channels per row: one row, or one
+    /// per ingress port.
     raw: Vec<u8>,
     /// PART and XOFF of all ports in the same shape, so that six reported bits are three bytes away.
     participating: Vec<u8>,
@@ -162,7 +163,7 @@ impl Originator {
             options,
             block,
             groups,
-            raw: vec![0; rows * usize::from(groups)],
+            raw: vec![0; rows * lanes * usize::from(groups)],
             participating: vec![0; groups.into()],
             forced: vec![0; groups.into()],
             long: Ports::EMPTY,
@@ -176,10 +177,11 @@ impl Originator {
     // Inputs.
 
     /// The device's verdict about an egress port, for all ingress ports. Returns the transmitting ports at
-    /// which its group is now marked; a repeated verdict costs two comparisons and marks nothing.
+    /// which its group is now marked; a repeated verdict costs a comparison for each channel and marks
+    /// nothing.
     pub fn set_congested(&mut self, egress: u16, congested: bool) -> Ports {
         match self.options.verdict {
-            Verdict::Shared => self.set_shared(egress, congested),
+            Verdict::Shared => self.set_in_all(0, egress, congested),
             Verdict::PerIngress => (0..self.block.len())
                 .filter(|&upstream| self.set_congested_for(upstream, egress, congested))
                 .collect(),
@@ -190,22 +192,26 @@ impl Originator {
     /// marked at port `upstream`. With [`Verdict::Shared`] this is [`set_congested`](Self::set_congested):
     /// there is only one verdict.
     pub fn set_congested_for(&mut self, upstream: u16, egress: u16, congested: bool) -> bool {
-        match self.options.verdict {
-            Verdict::Shared => self.set_shared(egress, congested).contains(upstream),
-            Verdict::PerIngress => {
-                let marked = self.update_raw(upstream, egress, congested) && self.active.contains(upstream);
-                if marked {
-                    self.mark(upstream, 1 << (egress / PORTS_PER_GROUP));
-                }
-                marked
-            }
-        }
+        self.set_in_all(upstream, egress, congested).contains(upstream)
+    }
+
+    /// The device's verdict about an egress port for traffic of one virtual channel, of `upstream` alone with
+    /// [`Verdict::PerIngress`]. Returns the transmitting ports at which its group is now marked: through a
+    /// linked port that channel is told; through others that the port is congested, if it is for any channel.
+    ///
+    /// # Panics
+    /// If no port of the device can link messages with channels and `vc` is not VC0, or if the channel is not
+    /// active.
+    pub fn set_congested_in(&mut self, upstream: u16, vc: Vc, egress: u16, congested: bool) -> Ports {
+        let slot = self.options.vcs.slot(vc).filter(|&slot| slot < self.lanes);
+        self.set_in(slot.expect("the virtual channel is told apart"), upstream, egress, congested)
     }
 
     /// Writes the control and status register of a port, as a maintenance write does.
     pub fn write_csr(&mut self, port: u16, value: u32) -> Written {
         let (before, after) = self.block.write_port(port, value);
         let (group, bit) = self.place(port);
+        let (participating, forced) = (self.participating[group], self.forced[group]);
         set_bit(&mut self.participating[group], bit, after.has(PART));
         set_bit(&mut self.forced[group], bit, after.has(XOFF));
 
@@ -221,10 +227,23 @@ impl Originator {
             _ => {}
         }
         for upstream in self.active.iter() {
-            let raw = self.raw[self.row(upstream) + group] & bit != 0;
-            if triggers((before, raw), (after, raw)) {
-                self.mark(upstream, 1 << group);
-                written.marked.insert(upstream);
+            let was_linked = if upstream == port { before.has(LINK_EN) } else { self.is_linked(upstream) };
+            // With the linking mode everything may mean something else to the neighbour.
+            let all = was_linked != self.is_linked(upstream);
+            for other in (0..usize::from(self.groups)).filter(|&other| all || other == group) {
+                let (participating, forced) = match other == group {
+                    true => (participating, forced),
+                    false => (self.participating[other], self.forced[other]),
+                };
+                for slot in 0..self.lanes {
+                    let raw = self.raw_of(upstream, was_linked.then_some(slot), other);
+                    let told = forced | participating & raw;
+                    let changed = told ^ self.status(upstream, slot, other as u16);
+                    if changed & self.participating[other] != 0 {
+                        self.mark(upstream, slot, 1 << other);
+                        written.marked.insert(upstream);
+                    }
+                }
             }
         }
         written
@@ -250,10 +269,16 @@ impl Originator {
             self.clear_pending(port);
             return false;
         }
-        let reporting = (0..self.groups).filter(|&group| self.status(port, group) != 0);
-        let groups = reporting.fold(0, |groups, group| groups | 1 << group);
-        self.mark_run(port, groups);
-        groups != 0
+        let mut all = 0;
+        for slot in 0..self.lanes {
+            let reporting = (0..self.groups).filter(|&group| self.status(port, slot, group) != 0);
+            let groups = reporting.fold(0, |groups, group| groups | 1 << group);
+            if let Some(pending) = self.lanes_in_use(port).get_mut(slot) {
+                pending.mark_run(groups);
+            }
+            all |= groups;
+        }
+        all != 0
     }
 
     /// The link of a port is no longer initialised.
@@ -309,7 +334,7 @@ impl Originator {
         } else {
             self.counters.tx_riding += 1;
         }
-        let status = self.status(port, group.into());
+        let status = self.status(port, lane, group.into());
         Some(Message::new(group, status).ok()?.to_field())
     }
 
@@ -360,18 +385,27 @@ impl Originator {
         self.block.port(port).has(LINK_EN)
     }
 
-    /// The verdict about `egress` for traffic from `upstream`.
+    /// The verdict about `egress` for traffic from `upstream`, in any channel.
     #[must_use]
     pub fn raw(&self, upstream: u16, egress: u16) -> bool {
         let (group, bit) = self.place(egress);
-        self.raw[self.row(upstream) + group] & bit != 0
+        self.raw_of(upstream, None, group) & bit != 0
     }
 
-    /// What `upstream` is told about `egress`.
+    /// What `upstream` is told about `egress`, for any channel.
     #[must_use]
     pub fn reported(&self, upstream: u16, egress: u16) -> bool {
         let (group, bit) = self.place(egress);
-        self.status(upstream, group as u16) & bit != 0
+        (self.forced[group] | self.participating[group] & self.raw_of(upstream, None, group)) & bit != 0
+    }
+
+    /// What `upstream` is told about `egress` for traffic of a virtual channel; through a port that is not
+    /// linked all channels are told the same.
+    #[must_use]
+    pub fn reported_in(&self, upstream: u16, vc: Vc, egress: u16) -> bool {
+        let (group, bit) = self.place(egress);
+        let slot = self.options.vcs.slot(vc).unwrap_or(0);
+        self.status(upstream, slot, group as u16) & bit != 0
     }
 
     /// What was counted so far.
@@ -388,26 +422,34 @@ impl Originator {
 
     // Inner parts.
 
-    fn set_shared(&mut self, egress: u16, congested: bool) -> Ports {
-        if !self.update_raw(0, egress, congested) {
+    /// Sets a verdict for one channel: where its group is now marked.
+    fn set_in(&mut self, slot: usize, upstream: u16, egress: u16, congested: bool) -> Ports {
+        let (group, bit) = self.place(egress);
+        let cell = self.cell(upstream, slot, group);
+        if (self.raw[cell] & bit != 0) == congested {
             return Ports::EMPTY;
         }
-        for upstream in self.active.iter() {
-            self.mark(upstream, 1 << (egress / PORTS_PER_GROUP));
+        let before = self.raw_of(upstream, None, group);
+        self.raw[cell] ^= bit;
+        if self.participating[group] & !self.forced[group] & bit == 0 {
+            return Ports::EMPTY;
         }
-        self.active
+        let for_any = (before ^ self.raw_of(upstream, None, group)) & bit != 0;
+        let mut marked = Ports::EMPTY;
+        for port in self.active.iter() {
+            let concerned = self.options.verdict == Verdict::Shared || port == upstream;
+            if concerned && (for_any || self.is_linked(port)) {
+                self.mark(port, slot, 1 << group);
+                marked.insert(port);
+            }
+        }
+        marked
     }
 
-    /// Sets a verdict; returns whether that changed the reported status of a participating port.
-    fn update_raw(&mut self, upstream: u16, egress: u16, congested: bool) -> bool {
-        let (group, bit) = self.place(egress);
-        let row = self.row(upstream);
-        let raw = &mut self.raw[row + group];
-        if (*raw & bit != 0) == congested {
-            return false;
-        }
-        *raw ^= bit;
-        self.participating[group] & !self.forced[group] & bit != 0
+    /// Sets a verdict for all channels.
+    fn set_in_all(&mut self, upstream: u16, egress: u16, congested: bool) -> Ports {
+        let lanes = 0..self.lanes;
+        lanes.fold(Ports::EMPTY, |all, slot| all.union(self.set_in(slot, upstream, egress, congested)))
     }
 
     /// Index of a port's group and its bit in the group.
@@ -416,21 +458,32 @@ impl Originator {
         (usize::from(port / PORTS_PER_GROUP), 1 << (port % PORTS_PER_GROUP))
     }
 
-    fn row(&self, upstream: u16) -> usize {
-        match self.options.verdict {
+    /// Where the verdicts of a group stand.
+    fn cell(&self, upstream: u16, slot: usize, group: usize) -> usize {
+        let row = match self.options.verdict {
             Verdict::Shared => 0,
-            Verdict::PerIngress => usize::from(upstream) * usize::from(self.groups),
+            Verdict::PerIngress => usize::from(upstream),
+        };
+        (row * self.lanes + slot) * usize::from(self.groups) + group
+    }
+
+    /// The six verdicts of a group: of a channel, or those of any.
+    fn raw_of(&self, upstream: u16, slot: Option<usize>, group: usize) -> u8 {
+        match slot {
+            Some(slot) => self.raw[self.cell(upstream, slot, group)],
+            None => (0..self.lanes).fold(0, |any, slot| any | self.raw[self.cell(upstream, slot, group)]),
         }
     }
 
-    /// The six reported bits of a group, as `upstream` is told.
-    fn status(&self, upstream: u16, group: u16) -> u8 {
+    /// The six reported bits of a group, as `upstream` is told them for a channel.
+    fn status(&self, upstream: u16, slot: usize, group: u16) -> u8 {
         let group = usize::from(group);
-        self.forced[group] | self.participating[group] & self.raw[self.row(upstream) + group]
+        let raw = self.raw_of(upstream, self.is_linked(upstream).then_some(slot), group);
+        self.forced[group] | self.participating[group] & raw
     }
 
     fn reports_congestion(&self, upstream: u16) -> bool {
-        (0..self.groups).any(|group| self.status(upstream, group) != 0)
+        (0..self.groups).any(|group| (0..self.lanes).any(|slot| self.status(upstream, slot, group) != 0))
     }
 
     fn update_active(&mut self, port: u16) {
@@ -451,10 +504,11 @@ impl Originator {
         &mut self.pending[usize::from(port) * self.lanes..][..used]
     }
 
-    fn mark(&mut self, port: u16, groups: u32) {
-        for pending in self.lanes_in_use(port) {
-            pending.groups |= groups;
-        }
+    /// Marks groups for a channel; through a port that is not linked all channels are told together.
+    fn mark(&mut self, port: u16, slot: usize, groups: u32) {
+        let in_use = self.lanes_in_use(port);
+        let last = in_use.len() - 1;
+        in_use[slot.min(last)].groups |= groups;
     }
 
     fn mark_run(&mut self, port: u16, groups: u32) {
@@ -524,6 +578,6 @@ mod tests {
         let input_queued = Originator::new(&[Support::UNLINKED; 8], options).unwrap();
         assert_eq!([input_queued.raw.len(), input_queued.pending.len()], [16, 8]);
         let linked = Originator::new(&[Support::ALL; 8], options).unwrap();
-        assert_eq!(linked.pending.len(), 72);
+        assert_eq!([linked.pending.len(), linked.raw.len()], [72, 144]);
     }
 }

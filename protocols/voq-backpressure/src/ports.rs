@@ -65,6 +65,14 @@ impl Ports {
     }
 
     /// The 64 ports that begin at `64 * index`, port `64 * index` in the lowest bit; `index` is 0..3.
+    /// All ports of both sets.
+    pub(crate) fn union(self, other: Self) -> Self {
+        other.iter().fold(self, |mut all, port| {
+            all.insert(port);
+            all
+        })
+    }
+
     pub(crate) const fn word(&self, index: usize) -> u64 {
         self.0[index]
     }

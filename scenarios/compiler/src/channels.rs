@@ -96,11 +96,6 @@ impl Compiler<'_> {
                 continue;
             }
             let pointer = format!("{}/vcs", self.wires[link].pointer);
-            if self.voq.enabled {
-                let message = "messages of Part 12 on links with virtual channels are not modelled";
-                let help = "turn \"voq\" off, or leave \"vcs\" out";
-                self.once(Diagnostic::error("SC069", pointer.clone(), message).help(help));
-            }
             if config.enumeration.is_some() {
                 let message = "the registers of virtual channels are not modelled: no host can set them up";
                 self.once(

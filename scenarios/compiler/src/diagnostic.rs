@@ -392,6 +392,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC080", "something that a medium does not have"),
     ("SC081", "too few places above a threshold"),
     ("SC082", "write to a register that cannot be"),
+    ("SC083", "messages that cannot be linked with virtual channels"),
+    ("SC084", "port that cannot link messages with virtual channels"),
     ("SC085", "LINX ports that do not tell nodes apart"),
     ("SC086", "frame of LINX that cannot be injected"),
     ("SC087", "setting of LINX that makes no sense"),

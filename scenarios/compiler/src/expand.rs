@@ -100,6 +100,7 @@ fn voq_defaults() -> VoqSpec {
         generation_delay: text("20 ns"),
         after_recovery: Some(true),
         obey_latency: text("0 ps"),
+        linked: Some(false),
         writes: Some(Vec::new()),
     }
 }

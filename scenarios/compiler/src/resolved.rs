@@ -51,6 +51,7 @@ pub(crate) struct Voq {
     pub generation_delay: Duration,
     pub after_recovery: bool,
     pub obey_latency: Duration,
+    pub linked: bool,
 }
 
 impl Voq {
@@ -65,6 +66,7 @@ impl Voq {
             generation_delay: Duration(filled(&voq.generation_delay).get()),
             after_recovery: *filled(&voq.after_recovery),
             obey_latency: Duration(filled(&voq.obey_latency).get()),
+            linked: *filled(&voq.linked),
         }
     }
 }

@@ -462,6 +462,10 @@ pub struct PortVoqSpec {
     /// XOFF: this port is reported as congested in any case (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xoff: Option<bool>,
+    /// LINK_SUP: can link messages with virtual channels (default: if its link has some and it stages inside
+    /// them; a switch must be able to send messages, too). `voq.linked` uses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_sup: Option<bool>,
     /// When this egress port is congested (default `voq.thresholds`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Thresholds>,
@@ -541,6 +545,11 @@ pub struct VoqSpec {
     /// "1 us" (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub obey_latency: Option<Quantity<Picoseconds>>,
+    /// LINK_EN: messages are linked with virtual channels wherever both ends of a link can do that (default
+    /// false). Then a message is about one channel, and each channel has verdicts of its own; otherwise it is
+    /// about all of them, and packets of all count together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked: Option<bool>,
     /// Writes to registers of switches during the run (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<Vec<VoqWriteSpec>>,

@@ -39,6 +39,7 @@ pub const STUDIES: &[Study] = studies![
     "retry-storm",
     "priority-inversion",
     "vc-isolation",
+    "voq-channels",
     "message-retry-storm",
     "stream-segmentation",
     "rpc-latency",

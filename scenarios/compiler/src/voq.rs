@@ -146,6 +146,7 @@ impl Compiler<'_> {
                         gen_en: wants,
                         part: enabled && *filled(&own.part) && self.graph.is_switch(device),
                         xoff: enabled && *filled(&own.xoff),
+                        link_en: false,
                         obey: match &own.obey_latency {
                             _ if !enabled => Duration::ZERO,
                             Some(latency) => Duration(latency.get()),
@@ -163,7 +164,66 @@ impl Compiler<'_> {
             self.once(Diagnostic::error("SC037", "/voq/enabled", message).help(help));
         }
         self.registers = registers;
+        if enabled {
+            self.link_messages(&mut all);
+        }
         all
+    }
+
+    /// LINK_EN of all ports (VOQ-3.2-6, Part 12 §5.1.2.2): where both ends of a link stage inside virtual
+    /// channels.
+    fn link_messages(&mut self, ports: &mut [Vec<PortConfig>]) {
+        let mut able: Vec<Vec<bool>> = Vec::new();
+        for (device, own) in ports.iter().enumerate() {
+            let able_here: Vec<bool> =
+                (0..).zip(own).map(|(n, port)| self.can_link(device, n, port)).collect();
+            able.push(able_here);
+        }
+        if !self.voq.linked {
+            return;
+        }
+        let mut any = false;
+        for (device, own) in ports.iter_mut().enumerate() {
+            let mut first = None;
+            for (n, port) in own.iter_mut().enumerate() {
+                let Some((link, other, back)) = self.neighbours[device][n] else { continue };
+                port.voq.link_en = able[device][n] && able[other][usize::from(back)];
+                let channels = self.wires[link].channels.as_ref().map(|channels| channels.channels);
+                if port.voq.link_en && *first.get_or_insert(channels) != channels {
+                    let name = &self.graph.nodes[device].name;
+                    let message = format!("links of \"{name}\" have different numbers of virtual channels");
+                    let help = "give linked messages the same \"vcs\" on all links of a switch";
+                    self.once(Diagnostic::error("SC083", "/voq/linked", message).help(help));
+                }
+                any |= port.voq.link_en;
+            }
+        }
+        if !any {
+            let message =
+                "messages cannot be linked: no link has virtual channels inside which both ends stage";
+            let help = "give links \"vcs\" and devices \"staging\", or leave it out";
+            self.once(Diagnostic::error("SC083", "/voq/linked", message).help(help));
+        }
+    }
+
+    /// LINK_SUP: whether a port can link messages with the channels of its link. An endpoint has nothing to
+    /// report, so what it could send does not matter (VOQ-D36).
+    fn can_link(&mut self, device: usize, port: u8, own: &PortConfig) -> bool {
+        let wire = self.neighbours[device][usize::from(port)].map(|(link, ..)| &self.wires[link]);
+        let carries = wire.is_some_and(|wire| wire.channels.is_some() && wire.symbol == SymbolSize::Long);
+        let sends = !self.graph.is_switch(device) || own.voq.gen_sup;
+        let able = carries && own.voq.rx_sup && sends;
+        let (registers, pointer) = &self.registers[device][usize::from(port)];
+        let asked = registers.link_sup;
+        if asked == Some(true) && !able {
+            let name = self.graph.port_name((device, port));
+            let message = format!("LINK_SUP is set on \"{name}\", which cannot link messages");
+            let help =
+                "it needs virtual channels, long control symbols, staging, rx_sup, and in a switch gen_sup";
+            let pointer = format!("{pointer}/link_sup");
+            self.once(Diagnostic::error("SC084", pointer, message).help(help));
+        }
+        able && asked != Some(false)
     }
 
     /// What each port of a switch judges by and how it tells of it, and where its thresholds stand.
@@ -325,7 +385,10 @@ impl Compiler<'_> {
         ports: &[PortConfig],
         (detector, place): (Detector, String),
     ) {
-        let most = fabric::most_for_one_port(config, ports, detector.verdict);
+        let in_vc0 = fabric::most_for_one_port(config, ports, detector.verdict);
+        let in_channels = self.most_in_channels(device, detector.verdict);
+        let linked = ports.iter().any(|port| port.voq.link_en);
+        let most = if linked { in_vc0.max(in_channels) } else { in_vc0 + in_channels };
         if u64::from(detector.x_on) > most {
             let message = format!(
                 "\"{}\" never holds {} packets for one port: at most {most}",
@@ -333,6 +396,21 @@ impl Compiler<'_> {
             );
             let help = "lower thresholds.on, or give it more buffers";
             self.once(Diagnostic::warning("SC072", place, message).help(help));
+        }
+    }
+
+    /// Most packets of virtual channels that can wait in a switch for one port and count for one verdict:
+    /// of one channel where messages are linked, else of all.
+    fn most_in_channels(&self, device: usize, verdict: Verdict) -> u64 {
+        let places = self.neighbours[device].iter().flatten().map(|&(link, ..)| {
+            let Some(channels) = &self.wires[link].channels else { return 0 };
+            let active = &channels.vcs[..usize::from(channels.channels.count())];
+            let buffers = active.iter().map(|vc| u64::from(vc.buffers));
+            if self.voq.linked { buffers.max().unwrap_or(0) } else { buffers.sum() }
+        });
+        match verdict {
+            Verdict::Shared => places.sum(),
+            Verdict::PerIngress => places.max().unwrap_or(0),
         }
     }
 

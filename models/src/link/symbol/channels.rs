@@ -12,19 +12,21 @@
 //! - *Loss.* A packet of continuous traffic is not sent again. Whether it has arrived is known at the latest
 //!   when the transmitter forgets it; if it has not, it is dropped and counted there.
 //!
+//! - *Staging.* Each channel has staging queues of its own (`aside.rs`).
+//!
 //! Ordinary packets pay nothing: a port with channels has a bit in the set of priorities without credit that
 //! is never clear, so that every short cut leads here.
 
 use super::End;
+use super::aside::Aside;
 use crate::config::{ChannelsConfig, PRIORITIES};
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
-use crate::link::Links;
 use crate::link::port::{UNSERVED, reading};
-use crate::link::transmit::Pick;
+use crate::link::{Links, refresh};
 use crate::observe::clock::CHANNELS;
 use crate::observe::probe::{DropReason, Probe};
-use crate::packet::{List, NIL, Packet};
+use crate::packet::{List, Packet};
 use lp_serial::link::{Channels, Config, FlowControl, OpenChannel, PacketMeta, Schedule};
 use sim_core::EventList;
 
@@ -38,9 +40,11 @@ pub(crate) struct VirtualChannels {
     /// Receive buffers in use, by channel (those of VC0 are counted by the port).
     occupied: [u16; CHANNEL_COUNT],
     /// Lanes of the output.
-    lanes: u32,
+    pub(super) lanes: u32,
     /// Packets that wait for the transmitter, `[(channel - 1) * lanes + lane]`.
-    lists: Vec<List>,
+    pub(super) lists: Vec<List>,
+    /// Packets of stopped staging queues, by `channel - 1`.
+    pub(super) asides: Vec<Vec<Aside>>,
     /// Lanes with packets, by channel.
     pub(in crate::link) masks: [u64; CHANNEL_COUNT],
     /// Last lane served, by channel.
@@ -48,6 +52,8 @@ pub(crate) struct VirtualChannels {
     pub(in crate::link) schedule: Schedule,
     /// The packet that is committed next was chosen by the schedule.
     pub(in crate::link) chosen: bool,
+    /// Messages through the port are linked with the channels.
+    pub linked: bool,
     /// VC_status of all channels is due again.
     refresh_at: u64,
     refresh_every: u64,
@@ -61,17 +67,24 @@ impl VirtualChannels {
             occupied: [0; CHANNEL_COUNT],
             lanes,
             lists: vec![List::default(); usize::from(settings.channels.count()) * lanes as usize],
+            asides: vec![Vec::new(); settings.channels.count().into()],
             masks: [0; CHANNEL_COUNT],
             pointers: [UNSERVED; CHANNEL_COUNT],
             schedule: Schedule::new(port),
             chosen: false,
+            linked: false,
             refresh_at: refresh,
             refresh_every: refresh,
         }
     }
 
+    /// Which channels these are.
+    pub fn names(&self) -> Channels {
+        self.names
+    }
+
     /// Channel of a packet that has its VCID above the priorities; 0 for VC0.
-    pub(super) fn of(&self, priority: u8) -> u8 {
+    pub fn of(&self, priority: u8) -> u8 {
         match priority.checked_sub(PRIORITIES as u8) {
             Some(vcid) => self.names.channel_of(vcid),
             None => 0,
@@ -82,18 +95,14 @@ impl VirtualChannels {
         &mut self.lists[(u32::from(channel - 1) * self.lanes + lane) as usize]
     }
 
-    pub(in crate::link) fn head(&self, channel: u8, lane: u32) -> u32 {
-        self.lists[(u32::from(channel - 1) * self.lanes + lane) as usize].head
-    }
-
     /// Receive buffers in use by all channels.
     pub fn held(&self) -> u16 {
         self.occupied.iter().sum()
     }
 
-    /// Whether packets wait in a lane.
-    pub fn uses(&self, lane: u32) -> bool {
-        self.masks.iter().any(|mask| mask >> lane & 1 == 1)
+    /// Receive buffers of a channel in use.
+    pub fn held_by(&self, channel: u8) -> u16 {
+        self.occupied[usize::from(channel)]
     }
 }
 
@@ -164,7 +173,16 @@ impl<P: Probe> Links<P> {
         self.ends.get(port.index())?.as_ref()?.channels.as_deref()
     }
 
-    pub(in crate::link) fn channels_mut(&mut self, port: PortId) -> &mut VirtualChannels {
+    /// Channel in which the link of `port` carries packets of a priority, or of the VCID above the
+    /// priorities; 0 for VC0.
+    pub fn channel_of(&self, port: PortId, priority: u8) -> u8 {
+        if usize::from(priority) < PRIORITIES {
+            return 0;
+        }
+        self.channels(port).map_or(0, |channels| channels.of(priority))
+    }
+
+    pub fn channels_mut(&mut self, port: PortId) -> &mut VirtualChannels {
         self.end(port).channels.as_deref_mut().expect("packets of a VC stay on links that have it")
     }
 
@@ -182,16 +200,11 @@ impl<P: Probe> Links<P> {
         tx.high_water = tx.high_water.max(tx.waiting);
     }
 
-    /// Takes a picked packet out of its channel.
-    #[cold]
-    pub fn take_from_channel(&mut self, port: PortId, pick: Pick) {
-        let end = self.ends[port.index()].as_mut().expect("the link runs in symbol granularity");
-        let channels = end.channels.as_deref_mut().expect("the packet was picked there");
-        let list = channels.list(pick.priority, pick.lane.into());
-        self.packets.pop_front(list);
-        if list.head == NIL {
-            channels.masks[usize::from(pick.priority)] &= !(1 << pick.lane);
-        }
+    /// Receive buffers of a channel of `port` that are free.
+    pub fn free_in_channel(&mut self, port: PortId, channel: u8) -> u16 {
+        let end = self.end(port);
+        let held = end.channels.as_ref().map_or(0, |channels| channels.held_by(channel));
+        end.link.config().vcs[usize::from(channel) - 1].buffers - held
     }
 
     /// A packet is committed to the wire of a port with channels.
@@ -212,9 +225,31 @@ impl<P: Probe> Links<P> {
             channels.refresh_at = now + channels.refresh_every;
             self.end(port).link.tell_channels();
         }
+        if self.channels_mut(port).linked && now >= self.ports[port.index()].tx.refresh_at {
+            self.refresh_linked(now, port);
+        }
         if channel != 0 && self.nodes.is_switch(port) {
             let from = self.channels_mut(base + input).of(priority);
             self.ports[port.index()].tx.reading_kind = reading::channel(from);
+        }
+    }
+
+    /// The refresh of a port whose messages are linked with channels: one for each group and channel, on a
+    /// status of that, behind the packet that has been committed.
+    fn refresh_linked(&mut self, now: u64, port: PortId) {
+        let tx = &mut self.ports[port.index()].tx;
+        let cold = &mut self.cold[port.index()];
+        if cold.refresh_event == now {
+            return;
+        }
+        tx.refresh_at = refresh::due_after(tx.refresh_at, now, cold.refresh_every);
+        cold.stats.voq_refreshes += 1;
+        let device = self.ports[port.index()].rx.device;
+        let groups = self.config.devices[device as usize].ports.len().div_ceil(6);
+        let channels = self.channels_mut(port).names().count();
+        for channel in (0..groups).flat_map(|_| 0..=channels) {
+            self.end(port).tell_of(channel);
+            self.cold[port.index()].stats.voq_riding += 1;
         }
     }
 

@@ -11,6 +11,7 @@ use crate::observe::probe::{Cause, Probe};
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
+use voq_backpressure::Carrier;
 
 /// A packet on its way, as the fabric has committed it.
 #[derive(Copy, Clone, Debug)]
@@ -60,7 +61,7 @@ impl<P: Probe> Links<P> {
             return;
         }
         // The acknowledgement of a packet that is being taken in becomes due when it is in.
-        while end.due.len() + usize::from(end.judged) < end.link.due() {
+        while end.due.len() + usize::from(end.judged && !end.told_early) < end.link.due() {
             let slot = rx.wire.due(from, Function::Stype0, timing.wire);
             if slot.riding {
                 rx.wire.status_riding += 1;
@@ -95,6 +96,27 @@ impl<P: Probe> Links<P> {
             let key = keys.make(entry.at, class::SYMBOL);
             cx.post(key, port.into(), LinkStep::Timer { generation: entry.generation }.pack());
         }
+    }
+
+    /// A message about a channel of the link of `port`, 0 for VC0, becomes due: a status of that channel will
+    /// carry it (Part 12 §3.2). Whether the link is up.
+    pub fn place_linked<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        channel: u8,
+    ) -> bool {
+        self.count(port, false);
+        let end = self.end(port);
+        if !end.link.is_up() {
+            return false;
+        }
+        end.link.tell_of(channel);
+        end.told_early = end.judged;
+        end.carrier = Some(end.popped + end.link.due() as u64 - 1);
+        self.cold[port.index()].stats.voq_riding += 1;
+        self.arrange(cx, port);
+        true
     }
 
     /// The start-of-packet of a packet leaves now.
@@ -274,7 +296,13 @@ impl<P: Probe> Links<P> {
         end.tell(&mut sent.symbol, holding, of);
         let keys = &mut keys[rx.device as usize];
         let mut key = None;
+        let mut carries = None;
         if end.link.due() < due {
+            if end.carrier == Some(end.popped) {
+                end.carrier = None;
+                carries = Some(Carrier::of(&sent.symbol));
+            }
+            end.popped += 1;
             key = end.due.pop_front().filter(|key| key.time() == arrives);
         }
         let key = key.unwrap_or_else(|| keys.make(arrives, class::SYMBOL));
@@ -287,6 +315,7 @@ impl<P: Probe> Links<P> {
         let damaged = end.errors.symbol(now);
         end.stats.damaged_symbols += u64::from(damaged);
         end.suspect |= damaged;
+        end.carries = carries.map(|carrier| (carrier, damaged));
         if let Some(serial) = ending {
             let whole = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket);
             end.stats.cancelled += u64::from(!whole);

@@ -249,6 +249,10 @@ impl<P: Probe> Links<P> {
         }
         end.committed = None;
         let lost = end.message.take().is_some();
+        if end.carrier.take().is_some() {
+            // Told when the link is up again.
+            tx.voq_pending = false;
+        }
         end.down_since = end.down_since.or(Some(now));
         rx.wire.silence(now);
         (end.before, end.last) = (None, None);

@@ -6,6 +6,7 @@ use crate::link::Links;
 use crate::observe::probe::Probe;
 use lp_serial::Form;
 use sim_core::{EventKey, EventList};
+use voq_backpressure::Carrier;
 
 /// Where a message that was placed at an instant leaves.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -29,8 +30,19 @@ impl<P: Probe> Links<P> {
             self.message_lost(port);
             self.schedule_refresh(cx, port);
         } else {
-            self.post_message(cx, port, key, field);
+            self.post_message(cx, port, key, (0, field));
         }
+    }
+
+    /// The symbol that has just left `port` can carry a message: which one, and whether it is damaged.
+    pub fn linked_carrier(&mut self, port: PortId) -> Option<(Carrier, bool)> {
+        self.end(port).carries.take()
+    }
+
+    /// The last message of `port` is lost with its symbol.
+    pub fn linked_lost<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        self.cold[port.index()].stats.voq_lost += 1;
+        self.schedule_refresh(cx, port);
     }
 
     pub(super) fn message_lost(&mut self, port: PortId) {

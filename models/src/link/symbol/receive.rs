@@ -162,6 +162,7 @@ impl<P: Probe> Links<P> {
         let rx = &self.ports[port.index()].rx;
         let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
         let end = self.end(port);
+        end.told_early = false;
         if !std::mem::take(&mut end.judged) {
             let meta = end.unjudged.pop_front().unwrap_or(PacketMeta::new(3, 0));
             end.link.occupy(0, in_use.saturating_sub(1));
@@ -296,7 +297,8 @@ impl<P: Probe> Links<P> {
     /// A packet of a channel has been taken in, or not: the neighbour learns of the buffers of the channel
     /// that it was for, if there is something to tell.
     pub fn tell_of_channel(&mut self, port: PortId, channel: Option<u8>) {
-        self.end(port).judged = false;
+        let end = self.end(port);
+        (end.judged, end.told_early) = (false, false);
         self.count(port, false);
         if let Some(channel) = channel {
             self.end(port).link.retell(channel);

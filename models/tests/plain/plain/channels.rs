@@ -255,10 +255,7 @@ impl World<'_> {
         }
         channels.refresh_due = now + period;
         let count = channels.count();
-        // What the packet causes that comes in now has been due since it came in.
-        if let Some(channel) = channels.taking_in.take() {
-            self.tell_of(d, p, channel, 1);
-        }
+        self.tell_acceptance(d, p);
         for channel in 1..=count {
             self.tell_of(d, p, channel, 0);
         }

@@ -124,8 +124,9 @@ impl World<'_> {
         let lanes = &mut self.endpoint(d).lanes[kind];
         let last = lanes.len() - 1;
         let lane = match stage {
-            Stage::Queue { queue, .. } => queue.min(last),
-            Stage::Free | Stage::Set(_) => last,
+            // F-150.
+            Stage::Queue { queue, .. } if kind < PRIORITIES => queue.min(last),
+            _ => last,
         };
         lanes[lane].push_back(name);
         let waiting = self.endpoint(d).waiting().len() as u32;
@@ -157,7 +158,7 @@ impl World<'_> {
         let mut head = |kinds: &[usize]| {
             for &kind in kinds {
                 let lanes = &endpoint.lanes[kind];
-                let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port.staging.as_ref());
+                let can = |lane: usize| may_leave(&lanes[lane], &self.packets, port);
                 let count = lanes.len();
                 let next = (0..count).map(|step| (endpoint.served[kind] + step) % count);
                 let Some((lane, place)) = next.filter_map(|lane| Some((lane, can(lane)?))).next() else {

@@ -33,6 +33,8 @@ mod class {
     pub const TRAFFIC: Class = Class::new(3);
     pub const TICK: Class = Class::new(4);
     pub const POLL: Class = Class::new(11);
+    /// A message leaves that a status carries, F-156: behind all else of its symbol.
+    pub const CARRIED: Class = Class::new(12);
 }
 
 /// A packet, or a copy of one, where it is now.
@@ -123,8 +125,8 @@ struct Port {
     /// F-112; symbol times are those of the wire.
     stats: PortStats,
     link: LinkStats,
-    /// Since when each stopped queue or set is stopped.
-    stopped_since: BTreeMap<usize, u64>,
+    /// Since when each queue of a channel, or set, is stopped.
+    stopped_since: BTreeMap<(usize, usize), u64>,
 }
 
 /// What a transmitter is busy with.
@@ -154,6 +156,12 @@ impl Port {
             Some(retry) => retry.lacks_ack_id(self.window),
             None => self.outstanding >= self.window,
         }
+    }
+
+    /// F-83, F-152: a message holds the packet.
+    fn holds(&self, packet: &Packet) -> bool {
+        let channel = self.channel(packet.priority);
+        self.staging.as_ref().is_some_and(|staging| staging.is_stopped(channel, packet.stage))
     }
 
     fn is_idle(&self) -> bool {
@@ -190,7 +198,11 @@ enum Event {
     /// A message has waited for `generation_delay`, F-74; or for the start of the run, F-70.
     MessageDue,
     MessageLeaves,
+    LinkedLeaves {
+        channel: usize,
+    },
     MessageArrives {
+        channel: usize,
         group: usize,
         bits: u8,
     },
@@ -293,6 +305,7 @@ impl<'a> World<'a> {
             for (p, own) in device.ports.iter().enumerate() {
                 let ((peer, back), link, symbolic) = peers[&(d as u32, p as u8)];
                 let channels = symbolic.and_then(|link| Some(Vcs::new(link.channels.as_deref()?, link.flow)));
+                let carries = (link.long_symbols, channels.as_ref().map_or(0, Vcs::count));
                 let receiver = symbolic.is_some_and(|link| link.flow == FlowControl::Receiver);
                 let theirs = &config.devices[peer as usize].ports[back as usize];
                 let [w0, w1, w2] = theirs.watermarks.map(i64::from);
@@ -320,9 +333,9 @@ impl<'a> World<'a> {
                         Retry::new(own.watermarks, vcs.map(Turns::new))
                     }),
                     channels,
-                    staging: Staging::new(config, d, p, link.long_symbols, (peer as usize, back as usize)),
+                    staging: Staging::new(config, d, p, carries, (peer as usize, back as usize)),
                     registers: own.voq,
-                    originator: Originator::new(config, d, p, link.long_symbols),
+                    originator: Originator::new(config, d, p, carries),
                     stats: PortStats::default(),
                     link: LinkStats::default(),
                     stopped_since: BTreeMap::new(),
@@ -333,7 +346,14 @@ impl<'a> World<'a> {
                     Model::Endpoint(Box::new(Endpoint::new(config, d, ports[0].staging.as_ref())))
                 }
                 DeviceModel::Switch(s) => {
-                    Model::Switch(Box::new(Switch::new(config.seed, &device.path, s, ports.len())))
+                    let linked = ports.iter().find(|port| port.registers.link_en);
+                    let told_apart = linked.and_then(|port| port.channels.as_ref()).map_or(0, Vcs::count);
+                    Model::Switch(Box::new(Switch::new(
+                        config.seed,
+                        &device.path,
+                        s,
+                        (ports.len(), told_apart),
+                    )))
                 }
             };
             let keys = KeySource::new(ActorId::new(d as u32), Shake::new(config.shake));
@@ -424,8 +444,9 @@ impl<'a> World<'a> {
             Event::Status { status } => self.credit(d, p, status),
             Event::MessageDue => self.message_due(d, p),
             Event::MessageLeaves if self.has_lost_its_place(d, p) => self.message_due(d, p),
-            Event::MessageLeaves => self.message_leaves(d, p),
-            Event::MessageArrives { group, bits } => self.apply(d, p, group, bits),
+            Event::MessageLeaves => self.message_leaves(d, p, 0),
+            Event::LinkedLeaves { channel } => self.message_leaves(d, p, channel),
+            Event::MessageArrives { channel, group, bits } => self.apply(d, p, channel, group, bits),
             Event::RefreshAll => self.refresh_all(d, p),
             Event::Write { n } => self.write(n),
             Event::Done { number } => self.done(d, p, number),
@@ -472,9 +493,10 @@ impl<'a> World<'a> {
             return Cause::Recovery;
         }
         if let Some(staging) = &port.staging
-            && staging.is_stopped(packet.stage)
+            && port.holds(packet)
         {
-            return if staging.own_is_congested(packet.stage) { Cause::Staged } else { Cause::HeadOfLine };
+            let own = staging.own_is_congested(port.channel(packet.priority), packet.stage);
+            return if own { Cause::Staged } else { Cause::HeadOfLine };
         }
         if port.lacks_ack_id() {
             Cause::NoAckId
@@ -626,6 +648,7 @@ impl<'a> World<'a> {
             self.committed(d, o, name, number, (start, start + length));
         }
         self.refresh_channels(d, o);
+        self.charge_linked_refresh(d, o);
     }
 
     /// F-112.
@@ -722,6 +745,6 @@ fn eager_at(config: &FabricConfig, d: usize, p: usize) -> i64 {
 }
 
 /// F-86: the first packet of a lane whose staging queue is not stopped.
-fn may_leave(lane: &VecDeque<Name>, packets: &[Packet], staging: Option<&Staging>) -> Option<usize> {
-    lane.iter().position(|&name| staging.is_none_or(|staging| !staging.is_stopped(packets[name].stage)))
+fn may_leave(lane: &VecDeque<Name>, packets: &[Packet], port: &Port) -> Option<usize> {
+    lane.iter().position(|&name| !port.holds(&packets[name]))
 }

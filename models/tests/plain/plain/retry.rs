@@ -245,6 +245,13 @@ impl World<'_> {
                     false => entry.key.later(sim_core::Duration(to - from)),
                 };
             }
+            let carried = matches!(entry.event, Event::LinkedLeaves { .. });
+            if carried && (entry.device, entry.port) == (d, p) && entry.key.time().0 >= from {
+                entry.key = match to < from {
+                    true => entry.key.earlier(sim_core::Duration(from - to)),
+                    false => entry.key.later(sim_core::Duration(to - from)),
+                };
+            }
         }
         self.heap = heap.into();
         // F-45.
@@ -368,6 +375,7 @@ impl World<'_> {
             }
         }
         port.retry = Some(retry);
+        self.tell_after_recovery(d, p);
         self.resume(d, p);
         self.ask_wire(d, p);
     }

@@ -46,13 +46,13 @@ pub struct Switch {
 }
 
 impl Switch {
-    pub fn new(seed: u64, path: &str, config: &SwitchConfig, ports: usize) -> Switch {
+    pub fn new(seed: u64, path: &str, config: &SwitchConfig, (ports, told_apart): (usize, usize)) -> Switch {
         let none = || std::array::from_fn(|_| vec![VecDeque::new(); ports]);
         Switch {
             config: config.clone(),
             ports,
             draws: Stream::new(seed, path, Purpose::ARBITRATION),
-            detector: Detector::new(config, ports),
+            detector: Detector::new(config, ports, told_apart),
             lanes: (0..ports).map(|_| none()).collect(),
             queues: (0..ports).map(|_| none()).collect(),
             waiting: vec![0; ports],
@@ -237,8 +237,7 @@ impl World<'_> {
 
     fn is_stopped(&self, d: usize, name: Name) -> bool {
         let packet = &self.packets[name];
-        let staging = self.devices[d].ports[packet.output].staging.as_ref();
-        staging.is_some_and(|staging| staging.is_stopped(packet.stage))
+        self.devices[d].ports[packet.output].holds(packet)
     }
 
     /// F-57.
@@ -315,8 +314,15 @@ impl World<'_> {
         let port = &self.devices[d].ports[i];
         let needed: i64 = self.config.devices[d].ports[i].watermarks[0].into();
         let late = if switch.is_direct() {
-            let told = self.transmits(d, i) && self.is_congested(d, i, o) && self.reported(d, i, o);
-            told && port.buffers - port.occupied < needed
+            let judged = self.judged(d, packet.priority);
+            let congested = self.is_congested(d, i, judged, o);
+            let told = self.transmits(d, i) && congested && self.reported(d, i, judged, o);
+            // F-151.
+            let few = match port.channel(packet.priority) {
+                0 => port.buffers - port.occupied < needed,
+                channel => !port.channel_has_room(channel),
+            };
+            told && few
         } else {
             detects && !in_lane && !switch.has_place(&self.packets, name)
         };
@@ -349,9 +355,8 @@ impl World<'_> {
 
     /// A packet that has just joined a lane or an input queue counts, if it does.
     fn count_join(&mut self, d: usize, name: Name) {
-        let (i, o) = (self.packets[name].input, self.packets[name].output);
         if self.counts(d, name) {
-            self.count(d, i, o, true);
+            self.count(d, name, true);
         }
     }
 
@@ -392,11 +397,11 @@ impl World<'_> {
     /// F-64: lanes of (output, priority) that take part, with the place of the packet that may leave.
     fn taking_part(&self, d: usize, o: usize, priority: usize) -> Vec<(usize, usize)> {
         let switch = self.switch_ref(d);
-        let staging = self.devices[d].ports[o].staging.as_ref();
+        let port = &self.devices[d].ports[o];
         let lanes = switch.lanes[o][priority].iter().enumerate();
         lanes
             .filter(|&(lane, _)| self.is_readable(d, lane))
-            .filter_map(|(lane, queue)| Some((lane, may_leave(queue, &self.packets, staging)?)))
+            .filter_map(|(lane, queue)| Some((lane, may_leave(queue, &self.packets, port)?)))
             .collect()
     }
 
@@ -502,7 +507,7 @@ impl World<'_> {
             self.port(d, i).reads += 1;
         }
         if from_lane {
-            self.count(d, i, o, false);
+            self.count(d, name, false);
         }
         if direct {
             let switch = self.switch(d);
@@ -607,7 +612,7 @@ impl World<'_> {
             let port = &self.devices[d].ports[o];
             let could = |&p: &usize| {
                 let lane = &switch.lanes[o][p][i];
-                port.has_credit(p) && may_leave(lane, &self.packets, port.staging.as_ref()).is_some()
+                port.has_credit(p) && may_leave(lane, &self.packets, port).is_some()
             };
             (0..PRIORITIES).rev().find(could)
         };

@@ -1,7 +1,8 @@
 //! VoQ backpressure of Part 12: who stages, who is stopped, who tells.
 
+use super::channels::Vcs;
 use super::wire::{Due, Function};
-use super::{Event, Model, World, class};
+use super::{Event, Model, Name, Packet, World, class};
 use crate::record::Record;
 use models::config::*;
 
@@ -19,7 +20,8 @@ pub enum Stage {
 /// What a port knows of the congestion of its neighbour's ports, F-14, F-83.
 pub struct Staging {
     queue_of: Vec<usize>,
-    congested: Vec<bool>,
+    /// By channel, F-150; 0 is VC0.
+    congested: Vec<Vec<bool>>,
     /// Sets of ports that multicast packets may stand for here, rising.
     sets: Vec<u64>,
 }
@@ -29,7 +31,7 @@ impl Staging {
         config: &FabricConfig,
         d: usize,
         p: usize,
-        long: bool,
+        (long, channels): (bool, usize),
         (peer, back): (usize, usize),
     ) -> Option<Staging> {
         let device = &config.devices[d];
@@ -56,7 +58,11 @@ impl Staging {
         sets.sort_unstable();
         sets.dedup();
         let stages = device.ports[p].voq.rx_sup && long && table;
-        queue_of.filter(|_| stages).map(|queue_of| Staging { congested: vec![false; ports], queue_of, sets })
+        queue_of.filter(|_| stages).map(|queue_of| Staging {
+            congested: vec![vec![false; ports]; 1 + channels],
+            queue_of,
+            sets,
+        })
     }
 
     /// How many queues there are.
@@ -79,27 +85,28 @@ impl Staging {
         }
     }
 
-    fn queue_is_stopped(&self, queue: usize) -> bool {
-        (0..self.queue_of.len()).any(|port| self.queue_of[port] == queue && self.congested[port])
+    fn queue_is_stopped(&self, channel: usize, queue: usize) -> bool {
+        (0..self.queue_of.len()).any(|port| self.queue_of[port] == queue && self.congested[channel][port])
     }
 
+    /// Copies are in VC0.
     fn set_is_stopped(&self, set: u64) -> bool {
-        (0..self.congested.len()).any(|port| set & 1 << port != 0 && self.congested[port])
+        (0..self.queue_of.len()).any(|port| set & 1 << port != 0 && self.congested[0][port])
     }
 
-    pub fn is_stopped(&self, stage: Stage) -> bool {
+    pub fn is_stopped(&self, channel: usize, stage: Stage) -> bool {
         match stage {
             Stage::Free => false,
-            Stage::Queue { queue, .. } => self.queue_is_stopped(queue),
+            Stage::Queue { queue, .. } => self.queue_is_stopped(channel, queue),
             Stage::Set(set) => self.set_is_stopped(set),
         }
     }
 
     /// F-90: the packet's own port is congested, not only one that shares its queue.
-    pub fn own_is_congested(&self, stage: Stage) -> bool {
+    pub fn own_is_congested(&self, channel: usize, stage: Stage) -> bool {
         match stage {
             Stage::Free => false,
-            Stage::Queue { port, .. } => self.congested[port],
+            Stage::Queue { port, .. } => self.congested[channel][port],
             Stage::Set(_) => true,
         }
     }
@@ -108,17 +115,19 @@ impl Staging {
 /// The side of a port that sends messages, F-70.
 pub struct Originator {
     groups: usize,
-    marked: Vec<bool>,
-    /// The group to look at first.
-    next: usize,
+    /// By channel, F-156; without linking all are told together.
+    marked: Vec<Vec<bool>>,
+    /// The group to look at first, by channel.
+    next: Vec<usize>,
     /// A message is asked for and has not left.
     asked: bool,
-    /// What the last message of each group said, and losses.
-    said: Vec<u8>,
+    /// What the last message of each group said, by channel, and losses.
+    said: Vec<Vec<u8>>,
     losses: Vec<(LossKind, u32)>,
     /// F-71.
     generation_delay: u64,
     refresh: Option<u64>,
+    after_recovery: bool,
     /// F-80.
     refresh_due: u64,
     /// F-81: when a refresh that makes a loss good will be sent.
@@ -126,26 +135,61 @@ pub struct Originator {
 }
 
 impl Originator {
-    pub fn new(config: &FabricConfig, d: usize, p: usize, long: bool) -> Option<Originator> {
+    pub fn new(
+        config: &FabricConfig,
+        d: usize,
+        p: usize,
+        (long, channels): (bool, usize),
+    ) -> Option<Originator> {
         let device = &config.devices[d];
         let DeviceModel::Switch(switch) = &device.model else { return None };
         let voq = device.ports[p].voq;
         let groups = device.ports.len().div_ceil(6);
+        let channels = if voq.link_en { 1 + channels } else { 1 };
         let losses =
             config.symbol_losses.iter().filter(|loss| (loss.device as usize, loss.port as usize) == (d, p));
         let rules = rules_of(switch, p);
         (voq.gen_sup && long).then(|| Originator {
             generation_delay: rules.generation_delay.0,
             refresh: rules.refresh.map(|period| period.0),
+            after_recovery: rules.after_recovery,
             groups,
-            marked: vec![false; groups],
-            next: 0,
+            marked: vec![vec![false; groups]; channels],
+            next: vec![0; channels],
             asked: false,
-            said: vec![0; groups],
+            said: vec![vec![0; groups]; channels],
             losses: losses.map(|loss| (loss.kind, loss.nth)).collect(),
             refresh_event: None,
             refresh_due: rules.refresh.filter(|_| voq.gen_en).map_or(u64::MAX, |period| period.0),
         })
+    }
+}
+
+impl Originator {
+    /// All groups of all channels are marked, or none, to be sent from group 0 on.
+    fn mark_all(&mut self, marked: bool) {
+        self.marked.iter_mut().for_each(|groups| groups.fill(marked));
+        self.next.fill(0);
+    }
+
+    /// A group is marked for a channel; without linking for all of them together.
+    fn mark(&mut self, channel: usize, group: usize) {
+        let last = self.marked.len() - 1;
+        self.marked[channel.min(last)][group] = true;
+    }
+
+    /// F-80: a refresh is due.
+    fn takes_refresh(&mut self, now: u64) -> bool {
+        let Some(period) = self.refresh else { return false };
+        let takes = self.refresh_due <= now && self.refresh_event != Some(now);
+        if takes {
+            self.refresh_due = next_of(self.refresh_due, now, period);
+        }
+        takes
+    }
+
+    fn is_marked(&self) -> bool {
+        self.marked.iter().flatten().any(|&marked| marked)
     }
 }
 
@@ -171,15 +215,18 @@ fn rules_of(switch: &SwitchConfig, port: usize) -> PortRules {
 pub struct Detector {
     /// By egress port.
     settings: Vec<Option<models::config::Detector>>,
-    /// Packets that wait, and the verdict, by (ingress, egress); with a shared verdict ingress is 0.
-    counts: Vec<Vec<u32>>,
-    congested: Vec<Vec<bool>>,
+    /// Packets that wait, and the verdict, by channel (F-155) and (ingress, egress); with a shared verdict
+    /// ingress is 0.
+    counts: Vec<Vec<Vec<u32>>>,
+    congested: Vec<Vec<Vec<bool>>>,
 }
 
 impl Detector {
-    pub fn new(config: &SwitchConfig, ports: usize) -> Option<Detector> {
+    pub fn new(config: &SwitchConfig, ports: usize, told_apart: usize) -> Option<Detector> {
         let settings: Vec<_> = (0..ports).map(|port| rules_of(config, port).detector).collect();
-        let (counts, congested) = (vec![vec![0; ports]; ports], vec![vec![false; ports]; ports]);
+        let all = 1 + told_apart;
+        let (counts, congested) =
+            (vec![vec![vec![0; ports]; ports]; all], vec![vec![vec![false; ports]; ports]; all]);
         settings.iter().any(Option::is_some).then_some(Detector { settings, counts, congested })
     }
 
@@ -192,11 +239,11 @@ impl Detector {
     }
 
     /// F-71: a count becomes this; whether the verdict changes.
-    fn set(&mut self, ingress: usize, egress: usize, count: u32) -> bool {
+    fn set(&mut self, channel: usize, ingress: usize, egress: usize, count: u32) -> bool {
         let Some(settings) = self.settings[egress] else { return false };
         let row = self.row(ingress, egress);
-        let before = std::mem::replace(&mut self.counts[row][egress], count);
-        let congested = &mut self.congested[row][egress];
+        let before = std::mem::replace(&mut self.counts[channel][row][egress], count);
+        let congested = &mut self.congested[channel][row][egress];
         let was = *congested;
         if count > before && count >= settings.x_on.into() {
             *congested = true;
@@ -231,7 +278,11 @@ impl World<'_> {
         let VoqWrite { device, port, mask, value, .. } = self.config.voq_writes[n];
         let (d, q) = (device as usize, port as usize);
         let ports = self.devices[d].ports.len();
-        let told: Vec<bool> = (0..ports).map(|u| self.reported(d, u, q)).collect();
+        let all = 0..1 + self.told_apart(d);
+        let told = |world: &Self| -> Vec<Vec<bool>> {
+            (0..ports).map(|u| all.clone().map(|vc| world.reported(d, u, vc, q)).collect()).collect()
+        };
+        let before_it = told(self);
         let port = self.port(d, q);
         let before = port.registers;
         let bit = |bit: u32, old: bool| if mask & bit != 0 { value & bit != 0 } else { old };
@@ -244,8 +295,7 @@ impl World<'_> {
         if after.gen_en != before.gen_en
             && let Some(originator) = &mut port.originator
         {
-            originator.marked.fill(after.gen_en);
-            originator.next = 0;
+            originator.mark_all(after.gen_en);
             let due = originator.refresh.map_or(u64::MAX, |period| now + period);
             originator.refresh_due = if after.gen_en { due } else { u64::MAX };
             marked[q] = after.gen_en;
@@ -254,9 +304,10 @@ impl World<'_> {
                 self.post(d, q, due, class::SYMBOL, Event::RefreshAll);
             }
         }
-        for u in 0..ports {
-            if after.part && self.transmits(d, u) && self.reported(d, u, q) != told[u] {
-                self.any_originator(d, u).marked[q / 6] = true;
+        let after_it = told(self);
+        for (u, vc) in (0..ports).flat_map(|u| all.clone().map(move |vc| (u, vc))) {
+            if after.part && self.transmits(d, u) && after_it[u][vc] != before_it[u][vc] {
+                self.any_originator(d, u).mark(vc, q / 6);
                 marked[u] = true;
             }
         }
@@ -265,27 +316,47 @@ impl World<'_> {
         }
     }
 
-    /// F-70: what is reported about port q through port u.
-    pub fn reported(&self, d: usize, u: usize, q: usize) -> bool {
+    /// F-70, F-155: what is reported about port q through port u, for a channel.
+    pub fn reported(&self, d: usize, u: usize, channel: usize, q: usize) -> bool {
         let voq = self.devices[d].ports[q].registers;
-        voq.xoff || voq.part && self.is_congested(d, u, q)
+        let congested = match self.devices[d].ports[u].registers.link_en {
+            true => self.is_congested(d, u, channel, q),
+            false => (0..1 + self.told_apart(d)).any(|channel| self.is_congested(d, u, channel, q)),
+        };
+        voq.xoff || voq.part && congested
     }
 
-    /// The verdict on port q, as port u is told.
-    pub fn is_congested(&self, d: usize, u: usize, q: usize) -> bool {
+    /// The verdict on port q for a channel, as port u is told.
+    pub fn is_congested(&self, d: usize, u: usize, channel: usize, q: usize) -> bool {
         let Model::Switch(switch) = &self.devices[d].model else { return false };
-        switch.detector.as_ref().is_some_and(|detector| detector.congested[detector.row(u, q)][q])
+        let detector = switch.detector.as_ref();
+        detector.is_some_and(|detector| detector.congested[channel][detector.row(u, q)][q])
+    }
+
+    /// F-155: how many channels of a device have verdicts of their own.
+    fn told_apart(&self, d: usize) -> usize {
+        let linked = self.devices[d].ports.iter().find(|port| port.registers.link_en);
+        linked.and_then(|port| port.channels.as_ref()).map_or(0, Vcs::count)
+    }
+
+    /// F-155: the channel in which a packet of a priority is judged.
+    pub fn judged(&self, d: usize, priority: usize) -> usize {
+        let linked = self.devices[d].ports.iter().find(|port| port.registers.link_en);
+        linked.map_or(0, |port| port.channel(priority))
     }
 
     /// F-70: at 0.
     pub fn mark_initial(&mut self, d: usize) {
         for u in 0..self.devices[d].ports.len() {
-            let marks: Vec<usize> =
-                (0..self.devices[d].ports.len()).filter(|&q| self.reported(d, u, q)).map(|q| q / 6).collect();
+            let marks: Vec<(usize, usize)> = (0..1 + self.told_apart(d))
+                .flat_map(|channel| (0..self.devices[d].ports.len()).map(move |q| (channel, q)))
+                .filter(|&(channel, q)| self.reported(d, u, channel, q))
+                .map(|(channel, q)| (channel, q / 6))
+                .collect();
             if let Some(originator) = self.originator(d, u)
                 && !marks.is_empty()
             {
-                marks.iter().for_each(|&group| originator.marked[group] = true);
+                marks.iter().for_each(|&(channel, group)| originator.mark(channel, group));
                 originator.asked = true;
                 self.post(d, u, 0, class::SYMBOL, Event::MessageDue);
             }
@@ -293,20 +364,22 @@ impl World<'_> {
     }
 
     /// F-71, F-73: the detector counts a packet of ingress i for egress q up or down.
-    pub fn count(&mut self, d: usize, i: usize, q: usize, up: bool) {
+    pub fn count(&mut self, d: usize, name: Name, up: bool) {
+        let Packet { input: i, output: q, priority, .. } = self.packets[name];
+        let channel = self.judged(d, priority);
         let Model::Switch(switch) = &mut self.devices[d].model else { return };
         let Some(detector) = &mut switch.detector else { return };
         if detector.settings[q].is_none() {
             return;
         }
-        let count = detector.counts[detector.row(i, q)][q];
-        if detector.set(i, q, if up { count + 1 } else { count - 1 }) {
-            self.verdict_changes(d, i, q);
+        let count = detector.counts[channel][detector.row(i, q)][q];
+        if detector.set(channel, i, q, if up { count + 1 } else { count - 1 }) {
+            self.verdict_changes(d, channel, i, q);
         }
     }
 
-    /// F-73.
-    fn verdict_changes(&mut self, d: usize, i: usize, q: usize) {
+    /// F-73, F-155.
+    fn verdict_changes(&mut self, d: usize, channel: usize, i: usize, q: usize) {
         let voq = self.devices[d].ports[q].registers;
         if !voq.part || voq.xoff {
             return;
@@ -314,12 +387,18 @@ impl World<'_> {
         let Model::Switch(switch) = &self.devices[d].model else { return };
         let shared = switch.detector.as_ref().is_some_and(|detector| detector.is_shared(q));
         let concerned: Vec<usize> = if shared { (0..self.devices[d].ports.len()).collect() } else { vec![i] };
-        for &u in &concerned {
-            if let Some(originator) = self.originator(d, u) {
-                originator.marked[q / 6] = true;
+        let mut marked = Vec::new();
+        for u in concerned {
+            let others = (0..1 + self.told_apart(d)).filter(|&other| other != channel);
+            // For the others of a port that is not linked it is known, if another channel is congested.
+            let news = self.devices[d].ports[u].registers.link_en
+                || !others.clone().any(|other| self.is_congested(d, u, other, q));
+            if let Some(originator) = self.originator(d, u).filter(|_| news) {
+                originator.mark(channel, q / 6);
+                marked.push(u);
             }
         }
-        for &u in &concerned {
+        for u in marked {
             self.ask(d, u);
         }
     }
@@ -332,17 +411,20 @@ impl World<'_> {
         }
         let waiting: Vec<usize> = switch.waiting().into_iter().filter(|&name| self.counts(d, name)).collect();
         let ports = self.devices[d].ports.len();
-        let of = |i: usize| {
-            let packets = waiting.iter().map(|&name| &self.packets[name]);
-            packets.filter(|packet| packet.input == i && packet.output == q).count() as u32
-        };
-        let counts: Vec<u32> = (0..ports).map(of).collect();
         let shared = switch.detector.as_ref().is_some_and(|detector| detector.is_shared(q));
-        let counts = if shared { vec![counts.iter().sum()] } else { counts };
-        for (i, count) in counts.into_iter().enumerate() {
-            let Model::Switch(switch) = &mut self.devices[d].model else { return };
-            if switch.detector.as_mut().is_some_and(|detector| detector.set(i, q, count)) {
-                self.verdict_changes(d, i, q);
+        for channel in 0..1 + self.told_apart(d) {
+            let of = |i: usize| {
+                let packets = waiting.iter().map(|&name| &self.packets[name]);
+                let here = packets.filter(|packet| packet.input == i && packet.output == q);
+                here.filter(|packet| self.judged(d, packet.priority) == channel).count() as u32
+            };
+            let counts: Vec<u32> = (0..ports).map(of).collect();
+            let counts = if shared { vec![counts.iter().sum()] } else { counts };
+            for (i, count) in counts.into_iter().enumerate() {
+                let Model::Switch(switch) = &mut self.devices[d].model else { return };
+                if switch.detector.as_mut().is_some_and(|detector| detector.set(channel, i, q, count)) {
+                    self.verdict_changes(d, channel, i, q);
+                }
             }
         }
     }
@@ -363,10 +445,13 @@ impl World<'_> {
     /// F-74: it takes its place.
     pub fn message_due(&mut self, d: usize, u: usize) {
         let now = self.now;
+        if self.port(d, u).registers.link_en {
+            return self.linked_message_due(d, u);
+        }
         let Due { begins, rides } = self.port(d, u).wire.due(Function::Message, now);
         self.count_message(d, u, rides);
         if begins == now {
-            self.message_leaves(d, u);
+            self.message_leaves(d, u, 0);
         } else {
             self.post(d, u, begins, class::SYMBOL, Event::MessageLeaves);
         }
@@ -374,31 +459,59 @@ impl World<'_> {
         self.ask_wire(d, u);
     }
 
+    /// F-156: a status of the lowest channel with a marked group carries it.
+    fn linked_message_due(&mut self, d: usize, u: usize) {
+        let originator = self.any_originator(d, u);
+        let channel = originator.marked.iter().position(|groups| groups.contains(&true));
+        let Some(channel) = channel else {
+            originator.asked = false;
+            return;
+        };
+        self.tell_acceptance(d, u);
+        self.tell_of(d, u, channel, 0);
+        self.count_message(d, u, true);
+        let (_, begins) = self.port(d, u).last_told(channel).1.expect("just told");
+        self.post(d, u, begins, class::CARRIED, Event::LinkedLeaves { channel });
+    }
+
+    /// What the packet causes that comes in through the port now has been due since it came in.
+    pub fn tell_acceptance(&mut self, d: usize, p: usize) {
+        let taken = self.port(d, p).channels.as_mut().and_then(|channels| channels.taking_in.take());
+        if let Some(channel) = taken {
+            self.tell_of(d, p, channel, 1);
+        }
+    }
+
     fn count_message(&mut self, d: usize, u: usize, rides: bool) {
         let stats = &mut self.port(d, u).stats;
         *(if rides { &mut stats.voq_riding } else { &mut stats.voq_standalone }) += 1;
     }
 
-    /// F-75, F-76, F-81.
-    pub fn message_leaves(&mut self, d: usize, u: usize) {
+    /// F-75, F-76, F-81, F-156.
+    pub fn message_leaves(&mut self, d: usize, u: usize, channel: usize) {
         let now = self.now;
         let originator = self.any_originator(d, u);
-        let (groups, next) = (originator.groups, originator.next);
+        let (groups, next) = (originator.groups, originator.next[channel]);
         originator.asked = false;
         let mut cyclic = (0..groups).map(|step| (next + step) % groups);
-        let Some(group) = cyclic.find(|&group| originator.marked[group]) else { return };
-        originator.marked[group] = false;
-        originator.next = (group + 1) % groups;
+        let Some(group) = cyclic.find(|&group| originator.marked[channel][group]) else {
+            if originator.is_marked() {
+                self.ask(d, u);
+            }
+            return;
+        };
+        originator.marked[channel][group] = false;
+        originator.next[channel] = (group + 1) % groups;
         let ports = self.devices[d].ports.len();
         let mut bits = 0;
         for offset in 0..6 {
             let q = 6 * group + offset;
-            if q < ports && self.reported(d, u, q) {
+            if q < ports && self.reported(d, u, channel, q) {
                 bits |= 1 << offset;
             }
         }
         let originator = self.originator(d, u).expect("it sends");
-        let before = std::mem::replace(&mut originator.said[group], bits);
+        let before = std::mem::replace(&mut originator.said[channel][group], bits);
         let mut lost = false;
         for (kind, nth) in &mut originator.losses {
             let counts = match kind {
@@ -411,7 +524,7 @@ impl World<'_> {
                 lost |= *nth == 0;
             }
         }
-        let more = originator.marked.contains(&true);
+        let more = originator.is_marked();
         let port = self.port(d, u);
         let (peer, arrives) = (port.peer, now + port.wire.symbol() + port.propagation);
         let arrives = arrives + self.config.devices[peer.0].ports[peer.1].voq.obey.0;
@@ -420,7 +533,7 @@ impl World<'_> {
             port.stats.voq_lost += 1;
             self.refresh_after_loss(d, u);
         } else {
-            self.post_to(d, peer, arrives, class::SYMBOL, Event::MessageArrives { group, bits });
+            self.post_to(d, peer, arrives, class::SYMBOL, Event::MessageArrives { channel, group, bits });
         }
         if more {
             self.ask(d, u);
@@ -431,14 +544,29 @@ impl World<'_> {
     pub fn charge_refresh(&mut self, d: usize, u: usize) {
         let now = self.now;
         let Some(originator) = self.originator(d, u) else { return };
-        let Some(period) = originator.refresh else { return };
-        if originator.refresh_due > now || originator.refresh_event == Some(now) {
+        let linked = originator.marked.len() > 1;
+        if linked || !originator.takes_refresh(now) {
             return;
         }
-        originator.refresh_due = next_of(originator.refresh_due, now, period);
         for _ in 0..originator.groups {
             let Due { rides, .. } = self.port(d, u).wire.due(Function::Message, now);
             self.count_message(d, u, rides);
+        }
+        self.port(d, u).stats.voq_refreshes += 1;
+    }
+
+    /// F-157: of a linked port, behind the packet that is committed now.
+    pub fn charge_linked_refresh(&mut self, d: usize, u: usize) {
+        let now = self.now;
+        let Some(originator) = self.originator(d, u) else { return };
+        let (groups, channels) = (originator.groups, originator.marked.len());
+        if channels == 1 || !originator.takes_refresh(now) {
+            return;
+        }
+        self.tell_acceptance(d, u);
+        for channel in (0..groups).flat_map(|_| 0..channels) {
+            self.tell_of(d, u, channel, 0);
+            self.count_message(d, u, true);
         }
         self.port(d, u).stats.voq_refreshes += 1;
     }
@@ -456,6 +584,15 @@ impl World<'_> {
         self.post(d, u, due, class::SYMBOL, Event::RefreshAll);
     }
 
+    /// F-153.
+    pub fn tell_after_recovery(&mut self, d: usize, u: usize) {
+        let Some(originator) = self.originator(d, u) else { return };
+        if originator.after_recovery {
+            originator.mark_all(true);
+            self.ask(d, u);
+        }
+    }
+
     pub fn refresh_all(&mut self, d: usize, u: usize) {
         let now = self.now;
         let Some(originator) = self.originator(d, u) else { return };
@@ -463,14 +600,13 @@ impl World<'_> {
             return;
         };
         (originator.refresh_due, originator.refresh_event) = (now + period, None);
-        originator.marked.fill(true);
-        originator.next = 0;
+        originator.mark_all(true);
         self.port(d, u).stats.voq_refreshes += 1;
         self.ask(d, u);
     }
 
     /// F-83: a message arrives at port p.
-    pub fn apply(&mut self, d: usize, p: usize, group: usize, bits: u8) {
+    pub fn apply(&mut self, d: usize, p: usize, named: usize, group: usize, bits: u8) {
         if self.port(d, p).staging.is_none() {
             return;
         }
@@ -479,43 +615,48 @@ impl World<'_> {
         if !switch {
             self.create_all(d);
         }
+        let linked = self.port(d, p).registers.link_en;
         let at = self.now;
         let mut edges = Vec::new();
         let staging = self.port(d, p).staging.as_mut().expect("just seen");
         let sets_before: Vec<bool> = staging.sets.iter().map(|&set| staging.set_is_stopped(set)).collect();
-        for value in [true, false] {
-            for offset in 0..6 {
-                let port = 6 * group + offset;
-                let says = bits & 1 << offset != 0;
-                if port >= staging.congested.len() || says != value || staging.congested[port] == value {
-                    continue;
-                }
-                let queue = staging.queue_of[port];
-                let before = staging.queue_is_stopped(queue);
-                staging.congested[port] = value;
-                if staging.queue_is_stopped(queue) != before {
-                    edges.push((queue, value));
+        // F-152: all channels; F-154: the one that is named.
+        for channel in (0..staging.congested.len()).filter(|&channel| !linked || channel == named) {
+            for value in [true, false] {
+                for offset in 0..6 {
+                    let port = 6 * group + offset;
+                    let says = bits & 1 << offset != 0;
+                    let exists = port < staging.queue_of.len();
+                    if !exists || says != value || staging.congested[channel][port] == value {
+                        continue;
+                    }
+                    let queue = staging.queue_of[port];
+                    let before = staging.queue_is_stopped(channel, queue);
+                    staging.congested[channel][port] = value;
+                    if staging.queue_is_stopped(channel, queue) != before {
+                        edges.push((channel, queue, value));
+                    }
                 }
             }
         }
         for (n, before) in sets_before.into_iter().enumerate() {
             let after = staging.set_is_stopped(staging.sets[n]);
             if after != before {
-                edges.push((192 + n, after));
+                edges.push((0, 192 + n, after));
             }
         }
-        for &(queue, stopped) in &edges {
-            let (device, port, queue) = (d as u32, p as u8, queue as u8);
-            self.records.push(Record::Edge { at, device, port, queue, stopped });
+        for &(channel, queue, stopped) in &edges {
+            let (device, port, channel, queue) = (d as u32, p as u8, channel as u8, queue as u8);
+            self.records.push(Record::Edge { at, device, port, channel, queue, stopped });
         }
-        for &(queue, stopped) in &edges {
+        for &(channel, queue, stopped) in &edges {
             let port = self.port(d, p);
             if stopped {
                 port.stats.xoff_edges += 1;
-                port.stopped_since.insert(queue, at);
+                port.stopped_since.insert((channel, queue), at);
             } else {
                 port.stats.xon_edges += 1;
-                let stopped = at - port.stopped_since.remove(&queue).expect("it was stopped");
+                let stopped = at - port.stopped_since.remove(&(channel, queue)).expect("it was stopped");
                 port.stats.stopped_ps += stopped;
                 port.stats.longest_stop_ps = port.stats.longest_stop_ps.max(stopped);
             }
@@ -523,7 +664,7 @@ impl World<'_> {
         self.count_anew(d, p);
         if !switch {
             self.turn(d);
-        } else if edges.iter().any(|&(_, stopped)| !stopped) {
+        } else if edges.iter().any(|&(.., stopped)| !stopped) {
             self.try_output(d, p);
         }
     }

@@ -25,8 +25,15 @@ pub fn port() -> PortConfig {
 }
 
 pub fn voq_port() -> PortConfig {
-    let voq =
-        PortVoq { gen_sup: true, rx_sup: true, gen_en: true, part: true, xoff: false, obey: Duration::ZERO };
+    let voq = PortVoq {
+        gen_sup: true,
+        rx_sup: true,
+        gen_en: true,
+        part: true,
+        xoff: false,
+        link_en: false,
+        obey: Duration::ZERO,
+    };
     PortConfig { voq, ..port() }
 }
 

@@ -194,6 +194,23 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         }
     }
 
+    /// A status of one channel becomes due, 0 for VC0, for an owner that sees to them itself.
+    ///
+    /// # Panics
+    /// If the channel is not active.
+    pub fn tell_of(&mut self, channel: u8) {
+        if !self.phase.is_up() {
+            return;
+        }
+        match channel {
+            0 => self.tell_vc0(),
+            _ => {
+                let free = self.buffers[usize::from(channel)].advertise();
+                self.outbox.push(Due::VcStatus { channel, free });
+            }
+        }
+    }
+
     /// VC_status of every active VC beside VC0 becomes due, for an owner that sees to them itself.
     pub fn tell_channels(&mut self) {
         if self.phase.is_up() {

@@ -3,6 +3,7 @@
 use lp_serial::Form;
 use voq_backpressure::csr::{GEN_EN, LINK_EN, PART, Support, XOFF};
 use voq_backpressure::originator::{Options, Verdict};
+use voq_backpressure::symbol::Vc;
 use voq_backpressure::{ActiveVcs, Carrier, Opportunity, Originator, Ports};
 
 fn ride() -> Opportunity {
@@ -277,6 +278,40 @@ fn with_linking_only_status_symbols_carry_messages() {
     let mut device = linked_device(ActiveVcs::None);
     device.set_congested(3, true);
     assert_eq!(device.poll_symbol(0, Opportunity::riding(Carrier::VcStatus { vcid: 0 })), None);
+}
+
+/// A verdict about one channel: a linked neighbour is told of that channel, another one that the port is
+/// congested as long as it is for any channel.
+///
+/// Proves: VOQ-4.2-3, VOQ-2.4-3
+#[test]
+fn verdicts_of_channels_are_told_apart_where_linking_is_on() {
+    let mut device = linked_device(ActiveVcs::Two);
+    device.write_csr(1, GEN_EN);
+    device.link_up(1, Form::Long);
+    let [vc1, vc5] = [1, 5].map(|number| Vc::new(number).unwrap());
+    assert_eq!(device.set_congested_in(4, vc5, 3, true), Ports::from_iter([0, 1]));
+    // One message each: of VC5, and of no channel.
+    let of = |vc| Opportunity::riding(Carrier::naming(vc));
+    assert_eq!([0, 1].map(|port| device.pending_messages(port)), [1, 1]);
+    assert_eq!(device.needed_carrier(0), Some(Carrier::naming(vc5)));
+    assert_eq!([of(Vc::VC0), of(vc1), of(vc5)].map(|o| device.poll_symbol(0, o)), [None, None, Some(0x900)]);
+    assert_eq!(drain(&mut device, 1), [0x900]);
+    // Another channel: port 1 knows already.
+    assert_eq!(device.set_congested_in(4, vc1, 3, true), Ports::from_iter([0]));
+    assert_eq!(device.poll_symbol(0, of(vc1)), Some(0x900));
+    assert_eq!(device.set_congested_in(4, vc5, 3, false), Ports::from_iter([0]));
+    assert_eq!(device.poll_symbol(0, of(vc5)), Some(0x800));
+    assert_eq!([Vc::VC0, vc1, vc5].map(|vc| device.reported_in(0, vc, 3)), [false, true, false]);
+    assert_eq!([Vc::VC0, vc1, vc5].map(|vc| device.reported_in(1, vc, 3)), [true; 3]);
+    assert_eq!(device.set_congested_in(4, vc1, 3, false), Ports::from_iter([0, 1]));
+    assert_eq!(drain(&mut device, 1), [0x800]);
+    // With linking off the neighbour of port 0 has to hear of what it was told apart.
+    device.poll_symbol(0, of(vc1));
+    device.set_congested_in(4, vc5, 3, true);
+    device.poll_symbol(0, of(vc5));
+    device.write_csr(0, GEN_EN);
+    assert_eq!(drain(&mut device, 0), [0x900]);
 }
 
 /// Proves: VOQ-4.2-2, VOQ-2.4-2

@@ -16,7 +16,8 @@ struct Model {
     options: Options,
     enables: Vec<u32>,
     support: Vec<u32>,
-    raw: BTreeSet<(u16, u16)>,
+    /// (upstream, channel, egress)
+    raw: BTreeSet<(u16, u8, u16)>,
     long: BTreeSet<u16>,
     dirty: BTreeSet<(u16, u8, u16)>,
     last: BTreeMap<(u16, u8), u16>,
@@ -26,6 +27,8 @@ struct Model {
 enum Event {
     Congested(u16, bool),
     CongestedFor(u16, u16, bool),
+    /// Of the channel with this position among the active ones.
+    CongestedIn(u16, usize, u16, bool),
     Write(u16, u32),
     LinkUp(u16, Form),
     LinkDown(u16),
@@ -62,8 +65,18 @@ impl Model {
         self.enabled(port, GEN_EN) && self.long.contains(&port)
     }
 
-    fn reported(&self, upstream: u16, egress: u16) -> bool {
-        self.enabled(egress, XOFF) || self.enabled(egress, PART) && self.raw.contains(&(upstream, egress))
+    /// What `upstream` is told for a channel.
+    fn reported(&self, upstream: u16, channel: u8, egress: u16) -> bool {
+        let linked = self.enabled(upstream, LINK_EN);
+        let mut raw = self.raw.iter().filter(|&&(u, _, e)| (u, e) == (upstream, egress));
+        let raw = raw.any(|&(_, vc, _)| !linked || vc == channel);
+        self.enabled(egress, XOFF) || self.enabled(egress, PART) && raw
+    }
+
+    /// Channels in which verdicts may differ.
+    fn told_apart(&self) -> Vec<u8> {
+        let any = self.support.iter().any(|support| support & LINK_SUP != 0);
+        self.options.vcs.iter().map(Vc::number).filter(|&number| any || number == 0).collect()
     }
 
     /// Where marks of a port are kept: one place, or one per channel.
@@ -98,20 +111,34 @@ impl Model {
         let before = self.clone();
         change(self);
         for upstream in self.upstreams().filter(|&upstream| self.transmits(upstream)).collect::<Vec<_>>() {
-            for egress in 0..self.ports {
-                let changed = self.reported(upstream, egress) != before.reported(upstream, egress);
-                if changed && self.enabled(egress, PART) {
-                    self.mark(upstream, egress / 6);
+            let channels = self.told_apart();
+            for (egress, &channel) in
+                (0..self.ports).flat_map(|egress| channels.iter().map(move |vc| (egress, vc)))
+            {
+                let told = |model: &Self| model.reported(upstream, channel, egress);
+                if told(self) != told(&before) && self.enabled(egress, PART) {
+                    let through = if self.enabled(upstream, LINK_EN) { channel } else { 0 };
+                    self.dirty.insert((upstream, through, egress / 6));
                 }
             }
         }
     }
 
-    fn set_raw(&mut self, upstream: u16, egress: u16, congested: bool) {
-        if congested {
-            self.raw.insert((upstream, egress));
-        } else {
-            self.raw.remove(&(upstream, egress));
+    fn set_raw(&mut self, upstream: u16, channels: &[u8], egress: u16, congested: bool) {
+        for &channel in channels {
+            if congested {
+                self.raw.insert((upstream, channel, egress));
+            } else {
+                self.raw.remove(&(upstream, channel, egress));
+            }
+        }
+    }
+
+    /// Whose traffic a verdict for `upstream` is about.
+    fn judged(&self, upstream: u16) -> Vec<u16> {
+        match self.options.verdict {
+            Verdict::Shared => self.upstreams().collect(),
+            Verdict::PerIngress => vec![upstream],
         }
     }
 
@@ -166,7 +193,8 @@ impl Model {
         self.dirty.remove(&(port, channel, group));
         self.last.insert((port, channel), group);
         let congested = (0..6)
-            .filter(|offset| 6 * group + offset < self.ports && self.reported(port, 6 * group + offset));
+            .filter(|offset| 6 * group + offset < self.ports)
+            .filter(|offset| self.reported(port, channel, 6 * group + offset));
         Some(0x0800 | congested.map(|offset| 0x20 << offset).sum::<u16>() | group)
     }
 
@@ -174,13 +202,20 @@ impl Model {
         match event {
             Event::Congested(egress, congested) => self.changing(|model| {
                 for upstream in model.upstreams() {
-                    model.set_raw(upstream, egress, congested);
+                    model.set_raw(upstream, &model.told_apart(), egress, congested);
                 }
             }),
-            Event::CongestedFor(upstream, egress, congested) => match self.options.verdict {
-                Verdict::Shared => return self.handle(Event::Congested(egress, congested)),
-                Verdict::PerIngress => self.changing(|model| model.set_raw(upstream, egress, congested)),
-            },
+            Event::CongestedFor(upstream, egress, congested) => self.changing(|model| {
+                for upstream in model.judged(upstream) {
+                    model.set_raw(upstream, &model.told_apart(), egress, congested);
+                }
+            }),
+            Event::CongestedIn(upstream, slot, egress, congested) => self.changing(|model| {
+                let channels = model.told_apart();
+                for upstream in model.judged(upstream) {
+                    model.set_raw(upstream, &[channels[slot % channels.len()]], egress, congested);
+                }
+            }),
             Event::Write(port, value) => self.write(port, value),
             Event::LinkUp(port, form) => {
                 self.long.remove(&port);
@@ -189,10 +224,11 @@ impl Model {
                 }
                 if self.transmits(port) {
                     self.last.retain(|&(owner, _), _| owner != port);
-                    for egress in
-                        (0..self.ports).filter(|&egress| self.reported(port, egress)).collect::<Vec<_>>()
-                    {
-                        self.mark(port, egress / 6);
+                    for channel in self.channels(port) {
+                        let congested =
+                            (0..self.ports).filter(|&egress| self.reported(port, channel, egress));
+                        let groups: Vec<u16> = congested.map(|egress| egress / 6).collect();
+                        self.dirty.extend(groups.into_iter().map(|group| (port, channel, group)));
                     }
                 } else {
                     self.forget(port);
@@ -222,7 +258,7 @@ impl Model {
 
 /// An event for the originator. What its inputs say about marks is compared with what waits before and
 /// after.
-fn handle(device: &mut Originator, event: Event) -> Option<u16> {
+fn handle(device: &mut Originator, model: &Model, event: Event) -> Option<u16> {
     let ports = device.block().len();
     let marks = |found: bool, device: &Originator, port: u16| {
         assert!(!found || device.needs_symbol(port), "{event:?}: told of a mark at {port} that is not there");
@@ -235,6 +271,12 @@ fn handle(device: &mut Originator, event: Event) -> Option<u16> {
         Event::CongestedFor(upstream, egress, congested) => {
             let marked = device.set_congested_for(upstream, egress, congested);
             marks(marked, device, upstream);
+        }
+        Event::CongestedIn(upstream, slot, egress, congested) => {
+            let channels = model.told_apart();
+            let vc = Vc::new(channels[slot % channels.len()]).unwrap();
+            let marked = device.set_congested_in(upstream, vc, egress, congested);
+            (0..ports).for_each(|port| marks(marked.contains(port), device, port));
         }
         Event::Write(port, value) => {
             let written = device.write_csr(port, value);
@@ -261,7 +303,7 @@ fn handle(device: &mut Originator, event: Event) -> Option<u16> {
 
 fn step(device: &mut Originator, model: &mut Model, event: Event) {
     let before = device.clone();
-    let (found, expected) = (handle(device, event), model.handle(event));
+    let (found, expected) = (handle(device, model, event), model.handle(event));
     assert_eq!(found, expected, "{event:?} on {before:?}");
     device.take_counters();
     for port in 0..model.ports {
@@ -340,6 +382,9 @@ fn event(ports: u16) -> impl Strategy<Value = Event> {
         4 => (port(), any::<bool>()).prop_map(|(egress, congested)| Event::Congested(egress, congested)),
         4 => (port(), port(), any::<bool>())
             .prop_map(|(upstream, egress, congested)| Event::CongestedFor(upstream, egress, congested)),
+        6 => (port(), 0usize..9, port(), any::<bool>()).prop_map(|(upstream, slot, egress, congested)| {
+            Event::CongestedIn(upstream, slot, egress, congested)
+        }),
         4 => (port(), bits).prop_map(|(port, value)| Event::Write(port, value)),
         3 => (port(), form).prop_map(|(port, form)| Event::LinkUp(port, form)),
         1 => port().prop_map(Event::LinkDown),
@@ -352,7 +397,7 @@ fn event(ports: u16) -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Proves: VOQ-4.2-1, VOQ-4.2-4, VOQ-4.2-5, VOQ-4.2-9, VOQ-2.5-2, VOQ-5.1.2.2-6
+    /// Proves: VOQ-4.2-1, VOQ-4.2-4, VOQ-4.2-5, VOQ-4.2-9, VOQ-2.5-2, VOQ-5.1.2.2-6, VOQ-4.2-3
     #[test]
     fn originator_equals_its_model(
         (ports, events) in (1u16..14).prop_flat_map(|ports| {

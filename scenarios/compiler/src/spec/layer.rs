@@ -49,11 +49,12 @@ layer! {
         understands, user_commands, vendor_streams, rts, mute, contact, announces, poll, refuses, consumer
     }
     PortVoqSpec {
-        gen_sup, rx_sup, gen_en, part, xoff, thresholds, verdict, refresh, generation_delay, after_recovery,
-        obey_latency
+        gen_sup, rx_sup, gen_en, part, xoff, link_sup, thresholds, verdict, refresh, generation_delay,
+        after_recovery, obey_latency
     }
     VoqSpec {
-        enabled, staging, thresholds, verdict, refresh, generation_delay, after_recovery, obey_latency, writes
+        enabled, staging, thresholds, verdict, refresh, generation_delay, after_recovery, obey_latency,
+        linked, writes
     }
     RoutingSpec { method, root, tables, allow_deadlock }
 }

@@ -539,3 +539,36 @@ fn ports_share_the_lanes_of_a_switch() {
         }
     }
 }
+
+/// LINK_EN at the ends of each link, as one string for the switch and then one for each endpoint.
+fn linked(value: &Value) -> Vec<String> {
+    let config = &plan(value).variants[0].config;
+    let bit = |linked: bool| if linked { '1' } else { '0' };
+    config.devices.iter().map(|d| d.ports.iter().map(|port| bit(port.voq.link_en)).collect()).collect()
+}
+
+/// Messages are linked on a link only if both its ends support that: they stage inside the virtual channels
+/// of the link, and a switch sends and honours messages. Without being asked for they are linked nowhere.
+///
+/// Proves: VOQ-3.2-6, VOQ-5.1.2.2-2
+#[test]
+fn messages_are_linked_where_both_ends_can() {
+    let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.3}}});
+    let mut value = scenario(flow);
+    value["voq"] = json!({"enabled": true});
+    value["links"] = json!({"vcs": {"count": 2, "buffers": 8}});
+    let devices = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(linked(&value), devices("0 0 0 0 0000"));
+    value["voq"]["linked"] = json!(true);
+    assert_eq!(linked(&value), devices("1 1 1 1 1111"));
+    value["overrides"] = json!([
+        {"devices": "ep/0", "endpoint": {"staging": "none"}},
+        {"port": "ep/1", "voq": {"rx_sup": false}},
+        {"port": "sw:2", "voq": {"link_sup": false}},
+    ]);
+    assert_eq!(linked(&value), devices("0 0 0 1 0001"));
+    value["overrides"] = json!([{"link": "sw:3", "links": {"vcs": {"count": 0}}}]);
+    assert_eq!(linked(&value), devices("1 1 1 0 1110"));
+    value["overrides"] = json!([{"port": "sw:3", "voq": {"gen_sup": false}}]);
+    assert_eq!(linked(&value), devices("1 1 1 0 1110"));
+}
