@@ -335,8 +335,8 @@ pub(crate) struct RunArgs {
     /// Variants to simulate at the same time (default: one for each core); no result depends on it
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Threads for each variant, 0 = all cores; no result depends on it. What cannot be cut into parts runs on
-    /// one thread, and says why
+    /// Threads for each variant, 0 = all cores; no result depends on it. What cannot be cut into parts runs
+    /// on one thread, and says why
     #[arg(long, value_name = "N", default_value = "1", hide_short_help = true)]
     threads: u16,
 }

@@ -206,12 +206,6 @@ impl<P: Probe> Links<P> {
         );
     }
 
-    /// Packets in the receive buffers of `port`.
-    pub fn held(&self, port: PortId) -> u32 {
-        let in_channels = self.channels(port).map_or(0, |channels| u32::from(channels.held()));
-        u32::from(self.ports[port.index()].rx.occupied) + in_channels
-    }
-
     #[inline(always)]
     pub fn base_of(&self, port: PortId) -> PortId {
         self.nodes.first_port(self.ports[port.index()].rx.device)

@@ -8,7 +8,7 @@ use crate::ids::PortId;
 use crate::observe::pointer::Pointer;
 use crate::observe::probe::{Probe, Sample};
 use crate::world::Fabric;
-use crate::world::outcome::{Outcome, Progress};
+use crate::world::outcome::{Outcome, Progress, add_part};
 use crate::world::stall::{View, Watchdog};
 use sim_core::{EventKey, KeySource, Time};
 use std::sync::{Arc, MutexGuard};
@@ -259,7 +259,7 @@ impl Overseer {
             let events = kernel.events_handled();
             let mut fabric = kernel.into_world();
             let own = |device| usize::from(self.cut.part(device)) == part;
-            outcome.add_part(fabric.totals(end, events), own);
+            add_part(&mut outcome, fabric.totals(end, events), own);
             observers.push(fabric.links.observe.probe);
         }
         outcome.events += self.looks;

@@ -1,12 +1,14 @@
 //! What the two ends of a link learn of each other. Whoever writes at the one end what belongs to the other
 //! does it here: arrivals, records of credit, VoQ messages, symbols and repetitions, releases on other media.
-//! So this is where a fabric is cut: `border.rs` has what happens then. Which port a [`Peer`] is can be read nowhere else.
+//! So this is where a fabric is cut: `border.rs` has what happens then. Which port a [`Peer`] is can be read
+//! nowhere else.
 //!
 //! *Messages* take their time: they are events, or records that are true from their key on.
 //!
 //! *Abbreviations* take none. Each stands for messages that hardly ever change anything, which a cut has to
-//! put back in its place (only links in packet granularity between switches are cut): who asks for credit first delivers what has reached the sink ([`Links::consume`]);
-//! who may be short of credit says so, and hears of acceptances as they happen ([`watch_acceptances`]);
+//! put back in its place (only links in packet granularity between switches are cut): who asks for credit
+//! first delivers what has reached the sink ([`Links::consume`]); who may be short of credit says so, and
+//! hears of acceptances as they happen ([`watch_acceptances`]);
 //! a sender answers itself for a sink ([`Links::foresee_credit`]), and looks up when the end of a message
 //! comes that it cuts through ([`Links::end_of_message`]); what is told each period is told when it is
 //! missing ([`Links::ask_again`], [`Links::tell_until_up`]); what is on the way is kept by who sent it

@@ -80,25 +80,23 @@ pub struct Outcome {
     pub left: Vec<FlowLeft>,
 }
 
-impl Outcome {
-    /// Adds what a part of the fabric has come to, whose `own` devices are; there are no protocols.
-    pub(crate) fn add_part(&mut self, part: Outcome, own: impl Fn(u32) -> bool) {
-        self.ports.extend(part.ports.into_iter().filter(|(device, ..)| own(*device)));
-        self.ports.sort_by_key(|(device, port, _)| (*device, *port));
-        self.links.extend(part.links.into_iter().filter(|(device, ..)| own(*device)));
-        self.links.sort_by_key(|(device, port, _)| (*device, *port));
-        self.outcome.merge(&part.outcome);
-        self.trajectory.merge(&part.trajectory);
-        self.events += part.events;
-        self.packet_hops += part.packet_hops;
-        self.symbol_hops += part.symbol_hops;
-        self.wire_checked.add(&part.wire_checked);
-        self.injected += part.injected;
-        self.replicated += part.replicated;
-        self.delivered += part.delivered;
-        self.dropped += part.dropped;
-        self.in_flight += part.in_flight;
-        self.left.resize(part.left.len(), FlowLeft::default());
-        self.left.iter_mut().zip(&part.left).for_each(|(all, left)| all.add(left));
-    }
+/// Adds what a part of the fabric has come to, whose `own` devices are; there are no protocols.
+pub(crate) fn add_part(all: &mut Outcome, part: Outcome, own: impl Fn(u32) -> bool) {
+    all.ports.extend(part.ports.into_iter().filter(|(device, ..)| own(*device)));
+    all.ports.sort_by_key(|(device, port, _)| (*device, *port));
+    all.links.extend(part.links.into_iter().filter(|(device, ..)| own(*device)));
+    all.links.sort_by_key(|(device, port, _)| (*device, *port));
+    all.outcome.merge(&part.outcome);
+    all.trajectory.merge(&part.trajectory);
+    all.events += part.events;
+    all.packet_hops += part.packet_hops;
+    all.symbol_hops += part.symbol_hops;
+    all.wire_checked.add(&part.wire_checked);
+    all.injected += part.injected;
+    all.replicated += part.replicated;
+    all.delivered += part.delivered;
+    all.dropped += part.dropped;
+    all.in_flight += part.in_flight;
+    all.left.resize(part.left.len(), FlowLeft::default());
+    all.left.iter_mut().zip(&part.left).for_each(|(all, left)| all.add(left));
 }

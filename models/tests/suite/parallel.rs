@@ -168,3 +168,27 @@ fn parts_of_a_ring_are_arcs() {
         assert!(shares.iter().all(|share| share.abs_diff(n / parts) <= 1), "{shares:?}");
     }
 }
+
+/// A message that clears a queue is lost between two parts: the watchdog, which sees both, says so in the
+/// same words.
+#[test]
+fn a_message_lost_between_parts_is_told() {
+    let mut net = pair();
+    net.backpressure(
+        &StagingConfig::PerPort,
+        Some(Detector { x_on: 4, x_off: 2, verdict: Verdict::PerIngress }),
+    );
+    net.slow(2, 3);
+    net.burst(0, 0, 2, 0, 60);
+    net.config.stall_after = Some(Duration(300 * T));
+    let trunk = net.config.links.last().unwrap();
+    let (device, port) = if trunk.a.0 == 5 { trunk.a } else { trunk.b };
+    assert_eq!(device, 5, "the switch with the slow endpoint");
+    net.config.symbol_losses = vec![SymbolLoss { device, port, kind: LossKind::Xon, nth: 1 }];
+    let config = Arc::new(net.config);
+    let cut = (0..).find_map(|lot| Partition::by_lot(&config, 2, lot).ok()).unwrap();
+    let law = whole(&config, RunOptions::default(), 2_000 * T);
+    assert!(law[3].contains("the message that says so never came"), "{}", law[3]);
+    let found = in_parts(&config, RunOptions::default(), 2_000 * T, (&cut, 2), u64::MAX);
+    assert!(law == found, "{}", difference(&law.concat(), &found.concat()));
+}

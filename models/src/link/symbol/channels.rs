@@ -182,6 +182,12 @@ impl<P: Probe> Links<P> {
         self.channels(port).map_or(0, |channels| channels.of(priority))
     }
 
+    /// Packets in the receive buffers of `port`.
+    pub fn held(&self, port: PortId) -> u32 {
+        let in_channels = self.channels(port).map_or(0, |channels| u32::from(channels.held()));
+        u32::from(self.ports[port.index()].rx.occupied) + in_channels
+    }
+
     pub fn channels_mut(&mut self, port: PortId) -> &mut VirtualChannels {
         self.end(port).channels.as_deref_mut().expect("packets of a VC stay on links that have it")
     }
