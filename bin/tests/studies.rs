@@ -686,7 +686,7 @@ fn equal_however_it_is_computed() {
         }
     }
     assert!(different.is_empty(), "these differ from the plain run: {different:#?}");
-    assert!(parted > 20, "only {parted} variants were cut");
+    assert!(parted > 0, "no variant was cut");
 }
 
 /// No result depends on how many variants are simulated at the same time; one study of each family that has
