@@ -41,8 +41,8 @@ pub(crate) struct Way {
 
 /// A run on one thread, or on several.
 enum Running {
-    Whole(Observed),
-    Parts(Parallel<Collector>),
+    Whole(Box<Observed>),
+    Parts(Box<Parallel<Collector>>),
 }
 
 impl Running {
@@ -50,15 +50,15 @@ impl Running {
     fn new(variant: &Variant, way: Way, collector: Collector) -> (Self, Option<Whole>) {
         let config = Arc::clone(&variant.config);
         if way.threads < 2 {
-            return (Running::Whole(Observed::new(config, way.options, collector)), None);
+            return (Running::Whole(Observed::new(config, way.options, collector).into()), None);
         }
         match Partition::new(&config, way.threads) {
             Ok(cut) => {
                 let threads = Threads { count: way.threads, clock: nanoseconds };
                 let run = Parallel::new(config, way.options, collector, &cut, threads);
-                (Running::Parts(run), None)
+                (Running::Parts(run.into()), None)
             }
-            Err(whole) => (Running::Whole(Observed::new(config, way.options, collector)), Some(whole)),
+            Err(whole) => (Running::Whole(Observed::new(config, way.options, collector).into()), Some(whole)),
         }
     }
 
