@@ -783,8 +783,8 @@ fn longest_packet(report: &VariantReport) -> (u64, u64) {
     bins.map(|bin| (bin.link_ps / bin.packets, bin.payload / bin.packets)).max().unwrap_or((0, 0))
 }
 
-/// What one of the longest packets more or less makes in a mean, where that is more than a hundredth of what is
-/// drawn.
+/// What one of the longest packets more or less makes in a mean, where that is more than a hundredth of what
+/// is drawn.
 fn one_packet(panels: &[VariantReport], scales: &Scales, courses: &[Course]) -> String {
     let error = |((report, scale), course): ((&VariantReport, &Scale), &Course)| {
         let octets = longest_packet(report).1;

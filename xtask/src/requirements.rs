@@ -452,7 +452,8 @@ fn page(table: &Table, proofs: &Proofs) -> String {
     out
 }
 
-/// Tests, by file; links lead from a page in `folder`. None: a page of the book, which ends before the sources.
+/// Tests, by file; links lead from a page in `folder`. None: a page of the book, which ends before the
+/// sources.
 pub(crate) fn list_of(tests: &[Test], folder: Option<&str>) -> String {
     let mut files: Vec<(&str, Vec<String>)> = Vec::new();
     for Test { file, name } in tests {

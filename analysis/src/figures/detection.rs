@@ -67,8 +67,8 @@ pub(super) fn detection(caption: &Caption, reports: &[VariantReport]) -> Option<
     };
     let top = 66.0 + legend_height(&keys(), PAGE - 2.0 * MARGIN);
     let mut scene = Scene::new(PAGE as u32, (top + 34.0 + 340.0 + 62.0) as u32);
-    let about = "paths blocked for B, nodes that go down, and heartbeats each T: a long T is patient, and slow · at \
-         right the families of a B stand side by side around it";
+    let about = "paths blocked for B, nodes that go down, and heartbeats each T: a long T is patient, and \
+                 slow · at right the families of a B stand side by side around it";
     let caption = Caption { note: String::new(), ..caption.clone() };
     heading(&mut scene, "False timeouts, and the time to notice a crash", &subtitle(&caption, about));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys());
