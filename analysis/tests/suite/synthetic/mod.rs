@@ -229,7 +229,14 @@ pub fn run(mood: Mood) -> RunData {
     }
     for edge in 0..100u64 {
         let at = Time(edge * 17_000_000);
-        collector.staging_edge(&StagingEdge { at, device: 2, port: 0, queue: 5, stopped: edge % 2 == 0 });
+        collector.staging_edge(&StagingEdge {
+            at,
+            device: 2,
+            port: 0,
+            channel: 0,
+            queue: 5,
+            stopped: edge % 2 == 0,
+        });
     }
     let stats = |device: u32, port: u8| PortStats {
         packets_sent: 1_000,
