@@ -174,12 +174,14 @@ pub(crate) struct Rate {
     pub span: Option<(u64, u64)>,
     /// Of a span: octets in it.
     pub octets: u64,
+    /// What there is to do ends by itself.
+    pub ends: bool,
 }
 
 impl Rate {
     fn over(octets: u64, from: u64, to: u64) -> Self {
         let gbps = Estimate { value: gbps(octets, to.saturating_sub(from)), half_width: f64::NAN };
-        Self { gbps, span: Some((from, to)), octets }
+        Self { gbps, span: Some((from, to)), octets, ends: true }
     }
 
     /// `end`: until when, if not until the last.
@@ -192,7 +194,7 @@ impl Rate {
     }
 
     fn measured(gbps: Estimate) -> Self {
-        Self { gbps, span: None, octets: 0 }
+        Self { gbps, span: None, octets: 0, ends: false }
     }
 }
 
@@ -237,7 +239,9 @@ pub(crate) fn rate(
         (Tempo::Counted { octets, span: Some((from, to)) }, true) => {
             Rate::over(octets, from.0, end.unwrap_or(to.0))
         }
-        (Tempo::Counted { octets, .. }, _) => Rate::over(octets, 0, run.outcome.end.0),
+        (Tempo::Counted { octets, .. }, _) => {
+            Rate { ends: finite, ..Rate::over(octets, 0, run.outcome.end.0) }
+        }
         (Tempo::Over { octets, from, to }, _) => Rate::over(octets, from, to),
     }
 }
@@ -248,14 +252,21 @@ pub(crate) struct FlowRate {
     pub span: Option<(u64, u64)>,
     /// A protocol runs it.
     pub protocol: bool,
+    /// What it has to do ends by itself.
+    pub ends: bool,
+    /// It carries nothing, so it has no time of its own.
+    pub idle: bool,
 }
 
-/// The rate of all flows: over one time if all end, else the sum of their rates. `packets`: octets of all
-/// packets of the measured time over that time.
+/// The rate of all flows: over one time if all that carry something end, or are told over the same time; else
+/// the sum of their rates. `packets`: octets of all packets of the measured time over that time.
 pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate) -> Rate {
-    let spans: Option<Vec<(u64, u64)>> = flows.iter().map(|flow| flow.span).collect();
+    let busy: Vec<&FlowRate> = flows.iter().filter(|flow| !flow.idle).collect();
+    let told = if busy.is_empty() { flows.iter().collect() } else { busy };
+    let spans: Option<Vec<(u64, u64)>> = told.iter().map(|flow| flow.span).collect();
+    let ends = told.iter().all(|flow| flow.ends) || told.windows(2).all(|pair| pair[0].span == pair[1].span);
     match spans {
-        Some(spans) if !spans.is_empty() => {
+        Some(spans) if ends && !spans.is_empty() => {
             let used = || spans.iter().filter(|span| span.1 > span.0);
             let from = used().map(|span| span.0).min().unwrap_or(0);
             let to = used().map(|span| span.1).max().unwrap_or(0);

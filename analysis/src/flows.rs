@@ -97,7 +97,7 @@ static ROWS: &[FlowRow] = &[
         "share of injection link time offered, mean over sources",
         Get::Real(|flow| flow.offered_load),
     ),
-    // A multicast packet counts once.
+    // A multicast packet counts once, but where protocols run the flow.
     row(
         "accepted_load",
         "",

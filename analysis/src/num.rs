@@ -72,7 +72,8 @@ impl TimeUnit {
     }
 }
 
-/// Three significant digits without an exponent: `0`, `0.0123`, `5.32`, `10.7`, `1234`.
+/// Three significant digits without an exponent: `0`, `0.0123`, `5.32`, `10.7`; from a thousand on all digits
+/// before the point: `1 234`.
 pub fn three_digits(value: f64) -> String {
     if !value.is_finite() {
         return "-".into();
@@ -84,6 +85,11 @@ pub fn three_digits(value: f64) -> String {
     let scientific = format!("{value:.2e}");
     let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
     let decimals = (2 - exponent.unwrap_or(0)).clamp(0, 6) as usize;
+    let size = libm::fabs(value);
+    if (999.5..1e15).contains(&size) {
+        let sign = if value < 0.0 { "-" } else { "" };
+        return format!("{sign}{}", count_text(libm::round(size) as u64));
+    }
     let text = format!("{value:.decimals$}");
     if text.trim_start_matches(['-', '0', '.']).is_empty() { "0".into() } else { text }
 }
@@ -176,7 +182,10 @@ mod tests {
     fn readable_numbers() {
         assert_eq!(three_digits(5.321), "5.32");
         assert_eq!(three_digits(10.66), "10.7");
-        assert_eq!(three_digits(1234.4), "1234");
+        assert_eq!(three_digits(1234.4), "1 234");
+        assert_eq!(three_digits(999.6), "1 000");
+        assert_eq!(three_digits(999.4), "999");
+        assert_eq!(three_digits(-12_345.0), "-12 345");
         assert_eq!(three_digits(0.012_34), "0.0123");
         assert_eq!(three_digits(0.0), "0");
         assert_eq!(three_digits(-2.5), "-2.50");

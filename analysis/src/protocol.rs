@@ -84,6 +84,11 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
+    /// What has become of what its flows were asked to set up, where no time says that all of it is there.
+    fn standing(&self, _: &Outcome) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What went wrong in a run, or did not, that a comparison says first: what, in the plural, and how many.
     fn counts(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -14,7 +14,7 @@ use crate::run::{Role, RunData, Warmup, sources_of};
 use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
 use models::probe::{Cause, ProtocolFact};
-use models::stats::FlowStats;
+use models::stats::{FlowStats, SessionTotals};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accepted load below this share of the offered load is saturation.
@@ -91,6 +91,8 @@ pub struct FlowReport {
     pub goodput_gbps: Estimate,
     /// Over which time that is, if it is not the measured one: from and to, picoseconds.
     pub rate_span: Option<(u64, u64)>,
+    /// What it has to do ends by itself.
+    ends: bool,
     /// What became of what was asked for.
     pub books: Books,
     /// Packets delivered for each source and tick of the cell clock, if all switches run one.
@@ -120,6 +122,8 @@ pub struct FlowReport {
     /// Octets that who uses the flow got in the whole run, each once, if protocols run it: what was sent
     /// again, and the headers of protocols, do not count.
     pub once: Option<u64>,
+    /// Switches copy packets of it, if protocols run it.
+    pub(crate) copied: bool,
     /// Payload rate of Scheduled Transfers from the first beginning to the last completion, Gb/s.
     pub transfer_gbps: Option<f64>,
     /// What a protocol makes of the messages, if they are not what users see.
@@ -162,7 +166,13 @@ impl FlowReport {
 
 impl FlowReport {
     fn rate(&self) -> FlowRate {
-        FlowRate { gbps: self.goodput_gbps, span: self.rate_span, protocol: self.protocol.is_some() }
+        FlowRate {
+            gbps: self.goodput_gbps,
+            span: self.rate_span,
+            protocol: self.protocol.is_some(),
+            ends: self.ends,
+            idle: self.carries_nothing(),
+        }
     }
 
     /// Whether these sources are closed loops; those that may send nothing do not count. Protocols that send
@@ -180,7 +190,7 @@ impl FlowReport {
         for level in levels.into_iter().flatten() {
             (level.goodput_gbps, level.rate_span) = (rate.gbps, rate.span);
         }
-        (self.goodput_gbps, self.rate_span) = (rate.gbps, rate.span);
+        (self.goodput_gbps, self.rate_span, self.ends) = (rate.gbps, rate.span, rate.ends);
     }
 }
 
@@ -224,7 +234,8 @@ impl VariantReport {
         for (index, flow) in run.config.flows.iter().enumerate() {
             let data = &collector.flows()[index];
             let mut gathered = Gathered::new(collector);
-            let bins = counted_once(&data.bins, copies(&run.config, index as u16));
+            let copies = copies(&run.config, index as u16);
+            let bins = counted_once(&data.bins, copies);
             gathered.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             total.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector, slot);
@@ -241,6 +252,7 @@ impl VariantReport {
             let account = protocol::account(&run, index);
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
             report.above = account.above;
+            report.copied = report.protocol.is_some() && is_copied(&run, index as u16, copies);
             // register accesses have nothing above them
             report.once = account.once().or(report.protocol.map(|stats| stats.payload));
             report.books.oldest_ps = report.books.oldest_ps.filter(|_| report.books.under_way > 0);
@@ -332,9 +344,10 @@ fn retried(stats: &FlowStats) -> f64 {
 }
 
 /// Share of what users of a flow got, each octet once, in all octets on the links of its senders: packets
-/// with their delimiters, headers of protocols, responses and repetitions. Not a number without protocols.
+/// with their delimiters, headers of protocols, responses and repetitions. Not a number without protocols,
+/// and where switches copy packets: what arrives of these was sent once for all.
 pub(crate) fn efficiency(flow: &FlowReport) -> f64 {
-    let parts = flow.once.zip(flow.protocol.as_ref());
+    let parts = flow.once.zip(flow.protocol.as_ref()).filter(|_| !flow.copied);
     parts.map_or(f64::NAN, |(once, stats)| ratio(once.into(), stats.link_octets.into()))
 }
 
@@ -374,6 +387,13 @@ fn copies(config: &FabricConfig, flow: u16) -> (u64, u64) {
         }
     }
     sum
+}
+
+/// Whether switches copy packets of a flow that protocols run: those of its sources, or what these make of
+/// broadcasts.
+fn is_copied(run: &RunData, flow: u16, (deliveries, packets): (u64, u64)) -> bool {
+    let sessions = run.outcome.totals.of_flow::<SessionTotals>(usize::from(flow));
+    deliveries > packets || sessions.is_some_and(|totals| totals.multicast && totals.stats.broadcasts > 0)
 }
 
 /// Endpoints that a packet from `endpoint` to `id` reaches.
@@ -529,10 +549,12 @@ impl Gathered {
                 half_width: per_batch(&|(_, bin)| per_packet(bin.hol_ps.into(), bin)),
             },
             rate_span: None,
+            ends: false,
             books: Books::default(),
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
             protocol: None,
             once: None,
+            copied: false,
             transfer_gbps: None,
             above: None,
             messages: None,
@@ -651,7 +673,7 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
             let bin = ps.div_ceil(bin_ps).min(to_bin as u64) as usize;
             climbing(collector, cut_at(bin, "fixed, rounded up to a sixteenth of the run", true))
         }
-        Warmup::Auto if ended => whole("none: the workload is finite", true),
+        Warmup::Auto if ended => whole("none: nothing arrives in the rest of the run", true),
         Warmup::Auto => {
             let mut sums = vec![Bin::default(); to_bin];
             for flow in collector.flows() {

@@ -32,7 +32,7 @@ pub struct ProtocolSummary {
     /// Octets that who uses the flow got, each once: `payload_octets` without repetitions and without the
     /// headers of what runs above.
     pub delivered_octets: Option<u64>,
-    /// The former divided by `link_octets`.
+    /// The former divided by `link_octets`; `null` where switches copy packets of the flow.
     pub efficiency: Num,
     /// From protocol to protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,11 +188,11 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
         (None, Some(messages)) => times(flow.above.map_or("messages", |above| above.carries), messages),
         (None, None) => "nothing arrived in the measured time".into(),
     };
-    let mut text = format!(
-        "{}: {whole}, {:.1} % of the octets sent for it are payload",
-        flow.name,
-        100.0 * efficiency(flow)
-    );
+    let payload = match efficiency(flow) {
+        _ if flow.copied => "switches copy its packets, so what arrives is no share of what was sent".into(),
+        share => format!("{:.1} % of the octets sent for it are payload", 100.0 * share),
+    };
+    let mut text = format!("{}: {whole}, {payload}", flow.name);
     let retries = retry_share(flow);
     if retries > 0.0 {
         text += &format!(", {:.1} % answered by RETRY (accepted load counts them)", 100.0 * retries);

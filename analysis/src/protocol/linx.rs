@@ -104,7 +104,7 @@ impl Protocol for Linx {
                 "most frames held at once in a connection",
                 all().map(|totals| totals.stats.frames.held_max).max().unwrap_or(0),
             ),
-            ("octets that receivers have to move", all().map(|totals| totals.stats.moved).sum()),
+            ("octets that receivers had to move", all().map(|totals| totals.stats.moved).sum()),
         ]
     }
 
@@ -190,15 +190,15 @@ const COLUMNS: &[Row<Get>] = &[
     Row::real(
         "detection_mean_us",
         "us",
-        "time to notice that a peer is down",
-        "from the moment at which a peer went down to the end of a connection with it, mean",
+        "time to notice that a peer, or the way to it, is down",
+        "from the moment at which a peer, or the way to it, went down to the end of a connection, mean",
         |run, flow| figure(run, flow, |totals| mean_us(&totals.stats.detected)),
     ),
     Row::most(
         "detection_max_us",
         "us",
-        "longest time to notice that a peer is down",
-        "from the moment at which a peer went down to the end of a connection with it, maximum",
+        "longest time to notice that a peer, or the way to it, is down",
+        "from the moment at which a peer, or the way to it, went down to the end of a connection, maximum",
         |run, flow| {
             figure(run, flow, |totals| {
                 TimesSummary::new(&totals.stats.detected).map_or(f64::NAN, |times| times.max_us.0)
@@ -331,7 +331,7 @@ pub struct MessageLedger {
     pub corrupt: u64,
     /// Octets delivered.
     pub octets: u64,
-    /// Octets of messages sent that their receivers have to move.
+    /// Octets of these that their receivers had to move to put messages together.
     pub moved_octets: u64,
     /// From application to application.
     pub latency: Option<TimesSummary>,
@@ -547,7 +547,7 @@ impl LinxSummary {
             }
         }
         for (times, what) in [
-            (&self.detection, "a peer that went down was noticed after"),
+            (&self.detection, "a peer that went down, or the way to it, was noticed after"),
             (&self.reestablishment, "connected again, counted from when both nodes were there, after"),
         ] {
             if let Some(times) = times {
@@ -580,7 +580,7 @@ impl LinxSummary {
         }
         if messages.moved_octets > 0 {
             let moved = count_text(messages.moved_octets);
-            let _ = write!(out, "\n    octets that receivers have to move to put messages together: {moved}");
+            let _ = write!(out, "\n    octets that receivers had to move to put messages together: {moved}");
         }
         out += &on_purpose("frames", [self.frames.muted, 0, self.frames.stalled]);
         if self.frames.stalled > 0 {

@@ -68,6 +68,23 @@ impl Protocol for Session {
         wanted.map(|totals| totals.all_open).collect()
     }
 
+    fn standing(&self, outcome: &Outcome) -> Vec<String> {
+        let mut said = Vec::new();
+        for totals in outcome.totals.of::<SessionTotals>() {
+            if totals.wanted_streams > 0 {
+                let wanted = counted_text(totals.wanted_streams, "streams");
+                said.push(format!("{} of {wanted} open", count_text(totals.streams)));
+            }
+            if totals.stats.refuses > 0 {
+                said.push(format!("{} refused", counted_text(totals.stats.refuses, "OPENs")));
+            }
+            if totals.closed > 0 {
+                said.push(format!("{} closed by who opened them", count_text(totals.closed)));
+            }
+        }
+        said
+    }
+
     fn counts(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
         let all = || outcome.totals.of::<SessionTotals>();
         if all().next().is_none() {
@@ -213,13 +230,19 @@ pub struct SessionSummary {
     pub flow: String,
     /// Nodes.
     pub nodes: u32,
-    /// Pairs of nodes of which at least one wants a conduit.
+    /// Pairs of nodes of which at least one wants a conduit at the end.
     pub wanted: u64,
     /// Conduits: pairs of records that fit each other.
     pub conduits: u64,
     /// Streams open at both ends, where nodes open streams and no conduits.
     #[serde(skip_serializing_if = "is_zero")]
     pub streams: u64,
+    /// Streams that nodes want at the end, where they open streams and no conduits.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wanted_streams: u64,
+    /// Peers to which applications have closed what they had opened.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub closed: u64,
     /// Conduits beyond the first of two nodes.
     pub duplicates: u64,
     /// Records at the end.
@@ -484,6 +507,8 @@ impl SessionSummary {
             wanted: totals.expected,
             conduits: totals.pairs,
             streams: totals.streams,
+            wanted_streams: totals.wanted_streams,
+            closed: totals.closed,
             duplicates: totals.duplicates,
             records: totals.records,
             half_open: totals.half_open,
@@ -549,13 +574,24 @@ impl SessionSummary {
 
     /// A few lines for a terminal.
     fn lines(&self) -> String {
-        let mut out = format!(
-            "  conduits of {} nodes ({}): {} of {} wanted",
-            count_text(self.nodes.into()),
-            self.flow,
-            count_text(self.conduits),
-            count_text(self.wanted)
-        );
+        let nodes = format!("of {} nodes ({}):", count_text(self.nodes.into()), self.flow);
+        let mut out = match (self.wanted, self.wanted_streams) {
+            (0, 1..) => {
+                let [open, wanted] = [self.streams, self.wanted_streams].map(count_text);
+                format!("  streams {nodes} {open} of {wanted} wanted")
+            }
+            (0, 0) => {
+                let there = count_text(self.conduits + self.streams);
+                format!("  conduits and streams {nodes} {there}, none wanted")
+            }
+            (wanted, _) => {
+                let [open, wanted] = [self.conduits, wanted].map(count_text);
+                format!("  conduits {nodes} {open} of {wanted} wanted")
+            }
+        };
+        if self.closed > 0 {
+            let _ = write!(out, ", {} closed by who opened them", count_text(self.closed));
+        }
         if let Some(at) = self.all_open_us {
             let _ = write!(out, ", all open at {}", time_text(at.0 * 1e6));
         }
@@ -570,7 +606,7 @@ impl SessionSummary {
             let bad: Vec<String> = bad.map(|(count, what)| counted_text(count, what)).collect();
             let _ = write!(out, "; {}", bad.join(", "));
         }
-        if self.streams > 0 {
+        if self.streams > 0 && self.wanted > 0 {
             let _ = write!(out, "; {}", counted_text(self.streams, "streams"));
         }
         if self.register_reads > 0 {

@@ -4,7 +4,7 @@ use super::program::{ProgramSummary, completion, program_end};
 use super::{Protocol, TimesSummary, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced};
 use crate::estimate::quantile_samples;
-use crate::num::{Num, count_text, time_text};
+use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
@@ -345,8 +345,8 @@ impl TransferSummary {
         if let Some(upper) = &self.upper {
             let _ = write!(
                 out,
-                "\n    the upper layers took {} headers, of which up to {} waited, and worked {}",
-                count_text(upper.headers),
+                "\n    the upper layers took {}, of which up to {} waited, and worked {}",
+                counted_text(upper.headers, "headers"),
                 count_text(upper.most_waiting.into()),
                 time_text(upper.worked_us.0 * 1e6)
             );

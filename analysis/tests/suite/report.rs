@@ -219,7 +219,7 @@ fn a_finite_workload_is_measured_whole() {
     for end in [40_000_000, LENGTH.0] {
         let report = VariantReport::new(run_of(&stream, Warmup::Auto, end));
         assert_eq!((report.window.from_ps, report.window.to_ps), (0, 40_000_000));
-        assert_eq!(report.window.rule, "none: the workload is finite");
+        assert_eq!(report.window.rule, "none: nothing arrives in the rest of the run");
         assert!(report.window.steady);
         assert_eq!(report.flows[0].delivered.packets, 100);
     }

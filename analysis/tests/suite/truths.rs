@@ -43,7 +43,7 @@ pub(crate) fn run(text: &str, name: &str) -> Vec<VariantReport> {
     plan.variants.iter().map(one).collect()
 }
 
-fn study(name: &str) -> Vec<VariantReport> {
+pub(crate) fn study(name: &str) -> Vec<VariantReport> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios").join(name).with_extension("json");
     run(&std::fs::read_to_string(path).unwrap(), name)
 }

@@ -1,6 +1,6 @@
 //! What reports and figures say so that nobody takes a true number for another one.
 
-use crate::truths::run;
+use crate::truths::{run, study};
 use analysis::VariantReport;
 use analysis::baselines::baselines;
 use analysis::figures::Caption;
@@ -137,7 +137,8 @@ fn accepted_load_says_that_refused_segments_are_in_it() {
     let stats = slow[0].flows[0].protocol.expect("messages");
     let share = 100.0 * stats.facts[0] as f64 / stats.requests as f64;
     assert!(share > 80.0, "{share}");
-    let law = format!("accepted load (closed loop), with {share:.1} % of the packets refused by RETRY");
+    let law =
+        format!("accepted load (closed loop), with {share:.1} % of the packets of requests refused by RETRY");
     assert!(conclusion(&slow)[0].contains(&law), "{:?}", conclusion(&slow));
     let words = "with segments that hosts refused by RETRY";
     assert!(svg(&slow, "load").expect("a load").contains(words));
@@ -158,7 +159,7 @@ fn what_linx_moves_and_holds_is_drawn() {
         "set": {"/endpoint/linx": {"fragmentation": "patch"}}}]}"#;
     let reports = run(text, "moved");
     let figure = svg(&reports, "counts").expect("they differ");
-    assert!(figure.contains("octets that receivers have to move"), "{figure}");
+    assert!(figure.contains("octets that receivers had to move"), "{figure}");
     // nothing overtakes anything here
     assert!(!figure.contains("held"));
     for report in &reports {
@@ -166,7 +167,7 @@ fn what_linx_moves_and_holds_is_drawn() {
         assert!(totals.stats.moved > 0);
         let moved = count_text(totals.stats.moved);
         assert!(figure.contains(&moved), "{moved}");
-        assert!(variant(report).contains(&format!("have to move to put messages together: {moved}")));
+        assert!(variant(report).contains(&format!("had to move to put messages together: {moved}")));
     }
 }
 
@@ -198,5 +199,144 @@ fn a_transfer_that_ends_in_the_middle_is_not_steady() {
         assert_eq!(report.window.runs_out, runs_out, "{bytes}");
         assert_eq!(report.window.steady, !runs_out, "{bytes}");
         assert_eq!(variant(&report).contains("some Transfers end in the measured part"), runs_out);
+    }
+}
+
+/// What is still on its way at the end has not been moved by anybody: of three messages two came.
+#[test]
+fn what_receivers_had_to_move_has_come() {
+    let text = r#"{"name": "came", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "102 us", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "size": 16000, "limit": 20,
+        "arrivals": {"constant": {"interval": "40 us", "phase": "20 us"}}, "linx": {}}]}"#;
+    let report = run(text, "came").remove(0);
+    let totals: &LinxTotals = report.run.outcome.totals.of().next().unwrap();
+    assert_eq!((totals.stats.messages, totals.stats.delivered), (3, 2));
+    assert_eq!(totals.stats.moved, 2 * 16_000);
+}
+
+/// A share of waiting is told of those whose time it is: a flow without packets has none, and that of a
+/// protocol is not that of the packets beside it.
+#[test]
+fn waiting_is_told_of_those_who_wait() {
+    let flow = |name: &str, from: u32, load: &str, more: &str| {
+        format!(
+            r#"{{"name": "{name}", "from": "ep/{from}", "to": "ep/3", "size": 256,
+            "arrivals": {{"poisson": {{"load": {load}}}}}{more}}}"#
+        )
+    };
+    let said = |flows: &[String]| {
+        let text = format!(
+            r#"{{"name": "waits", "topology": {{"single_switch": {{"ports": 4}}}},
+            "run": {{"until": "200 us", "warmup": "0 ns"}}, "traffic": [{}]}}"#,
+            flows.join(", ")
+        );
+        conclusion(&run(&text, "waits")).remove(0)
+    };
+    let messages = flow("asks", 0, "0.3", r#", "messages": {}"#);
+    let idle = said(&[messages, flow("idle", 1, "0.4", r#", "limit": 0"#)]);
+    assert!(idle.contains("; most waiting of messages of \"asks\" is "), "{idle}");
+    let linx = r#"{"name": "linx", "from": "ep/0", "to": "ep/1", "linx": {}}"#.to_owned();
+    let beside = said(&[linx, flow("one", 1, "0.4", ""), flow("two", 2, "0.4", "")]);
+    assert!(beside.contains("; most waiting of packets of \"one\" and 1 other flow is "), "{beside}");
+}
+
+/// Where goodput is that of before, a flow that waits for longer has a word beside the first one.
+#[test]
+fn a_flow_that_waits_longer_is_told_of() {
+    let text = r#"{"name": "waits", "topology": {"single_switch": {"ports": 3}},
+        "run": {"until": "200 us", "warmup": "0 ns"},
+        "traffic": [
+        {"name": "a", "from": "ep/0", "to": "ep/2", "arrivals": {"constant": {"load": 0.1}}},
+        {"name": "b", "from": "ep/1", "to": "ep/2", "arrivals": {"constant": {"load": 0.1}}}],
+        "variants": [{"name": "one"}, {"name": "two"}]}"#;
+    let mut reports = run(text, "waits");
+    assert!(!conclusion(&reports)[0].contains(" of b "), "{:?}", conclusion(&reports));
+    reports[1].flows[1].delivered.network_ps *= 3;
+    let said = conclusion(&reports).remove(0);
+    assert!(said.contains("two: a goodput "), "{said}");
+    assert!(said.contains(", mean network latency of b ") && said.contains(" (+200 %)"), "{said}");
+}
+
+/// Two flows that end are told over one time, though a connection beside them goes on and carries nothing;
+/// messages too few for a rate are counted; and what was noticed may be a link and not a peer.
+#[test]
+fn a_lost_xon_is_told_as_it_is() {
+    let mut reports = study("linx-lost-xon");
+    for report in reports.iter_mut().filter(|report| report.run.name != "intact") {
+        report.compare_with = Some("intact".into());
+    }
+    let of = |name: &str| reports.iter().find(|report| report.run.name == name).expect("a variant");
+    let intact = of("intact");
+    let spans: Vec<(u64, u64)> = intact.flows[1..].iter().filter_map(|flow| flow.rate_span).collect();
+    let from = spans.iter().map(|span| span.0).min().expect("they end");
+    let to = spans.iter().map(|span| span.1).max().expect("they end");
+    let rate = 80.0 * 256.0 * 8_000.0 / (to - from) as f64;
+    assert_eq!((spans.len(), intact.overall.rate_span), (2, Some((from, to))));
+    assert!((intact.overall.goodput_gbps.value / rate - 1.0).abs() < 1e-9, "{rate}");
+    let said = conclusion(&reports);
+    assert!(said[0].ends_with(", VoQ messages 12 \u{2192} 6 in the whole run (\u{2212}50 %)"), "{}", said[0]);
+    assert!(
+        variant(of("dead-link"))
+            .contains("a peer that went down, or the way to it, was noticed after 1.20 s")
+    );
+}
+
+/// A stream that was asked for and refused, and a conduit that was closed on purpose, are what they are.
+#[test]
+fn what_is_refused_or_closed_was_asked_for() {
+    let refused = study("session-figure-3-2");
+    assert_eq!(conclusion(&refused), ["0 of 1 stream open, 1 OPEN refused"]);
+    assert!(variant(&refused[0]).contains("streams of 2 nodes (stream): 0 of 1 wanted"));
+    let text = r#"{"name": "closed", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "200 us", "sample_every": "off"},
+        "traffic": [{"name": "c", "from": "ep/0", "to": "ep/1", "session": {}}],
+        "variants": [{"name": "open"},
+        {"name": "closed", "set": {"/traffic/0/session/close_at": "100 us"}}]}"#;
+    let reports = run(text, "closed");
+    assert_eq!(conclusion(&reports[1..]), ["1 closed by who opened them"]);
+    assert!(variant(&reports[1]).contains("(c): 0, none wanted, 1 closed by who opened them"));
+    assert!(variant(&reports[0]).contains("(c): 1 of 1 wanted, all open at "));
+}
+
+/// A broadcast that switches copy is sent once and arrives at all: no share of what was sent for it.
+#[test]
+fn copies_of_switches_are_no_payload_of_a_sender() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios/ethernet-multicast.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let short = text.replace(r#""limit": 100"#, r#""limit": 10"#).replace("2 ms", "200 us");
+    let reports = run(&short, "copies");
+    for report in &reports {
+        let summary = serde_json::to_value(analysis::summary::VariantSummary::new(report)).unwrap();
+        let share = &summary["flows"][0]["protocol"]["efficiency"];
+        let copied = report.run.name.ends_with("multicast");
+        assert_eq!(share.is_null(), copied, "{}: {share}", report.run.name);
+        assert!(share.as_f64().is_none_or(|share| share < 1.0), "{share}");
+        assert_eq!(variant(report).contains("switches copy its packets"), copied);
+    }
+    assert_eq!(reports.iter().filter(|report| report.run.name.ends_with("multicast")).count(), 2);
+}
+
+/// A packet that comes late lacks another thing in a switch that reads its inputs directly.
+#[test]
+fn late_packets_say_what_they_lack() {
+    let text = r#"{"name": "late", "topology": {"single_switch": {"ports": 3}}, "switch": {"buffering": HOW},
+        "run": {"until": "20 us", "warmup": "0 ns"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"constant": {"load": 0.1}}}]}"#;
+    for (how, lacks) in [
+        (r#""direct""#, "fewer buffers of their input were free than its watermark asks for"),
+        (r#""output""#, "no place behind their input was free"),
+    ] {
+        let mut report = run(&text.replace("HOW", how), "late").remove(0);
+        assert!(!variant(&report).contains("came late"));
+        let at = report
+            .run
+            .outcome
+            .ports
+            .iter()
+            .position(|(device, ..)| report.run.config.devices[*device as usize].path == "sw");
+        report.run.outcome.ports[at.expect("ports of the switch")].2.late_hol = 1_234;
+        let line = format!("1 234 packets came late for a congested output: {lacks}");
+        assert!(variant(&report).contains(&line), "{}", variant(&report));
     }
 }

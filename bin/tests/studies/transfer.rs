@@ -116,7 +116,9 @@ fn st_delivery() {
     let (alone, polled, told) = (times("small-silent"), times("small-polled"), times("small-interrupts"));
     // The first one begins between polls.
     assert!(polled[..99].iter().all(|&time| time == 40_000_000), "{polled:?}");
-    let handlers = told.iter().map(|time| time - alone[0]);
+    // Most Reads without an upper layer wait a little for each other as well, so means differ by less.
+    let shortest = alone.iter().min().expect("a hundred Reads");
+    let handlers = told.iter().map(|time| time - shortest);
     assert!(handlers.clone().all(|time| (2_000_000..=3_000_000).contains(&time)), "{told:?}, {alone:?}");
 }
 

@@ -27,7 +27,6 @@ use crate::observe::stats::{LinxEnd, LinxStats, widen};
 use crate::observe::totals::Totals;
 use forge::Stamp;
 use ledger::{Ledger, Note};
-use linx_riocm::fragment::moved_octets;
 use linx_riocm::options::PERIOD_UNIT;
 use linx_riocm::wire::{Kind, PROTOCOL, View};
 use linx_riocm::{Class, Config, ConnectionId, Event, Node, Peer, Phase, Reason};
@@ -318,12 +317,8 @@ impl Linx {
                     let note = Note { src: delivery.src, dst: delivery.dst };
                     let connection = connection.index();
                     let stamped = self.courier.is_none();
-                    let taken = self.ledger.deliver(
-                        connection,
-                        note,
-                        &delivery.octets,
-                        stamped.then_some(cx.fabric_now),
-                    );
+                    let taken =
+                        self.ledger.deliver(connection, note, &delivery, stamped.then_some(cx.fabric_now));
                     if let Some(courier) = self.courier.as_mut().filter(|_| taken) {
                         courier.heard(&delivery.octets);
                         self.advance(cx);
@@ -459,13 +454,10 @@ impl Linx {
     fn pass(&mut self, now: u64, connection: usize, octets: &[u8], reply: bool) {
         self.ledger.stats.messages += 1;
         let id = self.ids[connection];
-        let link = self.node.as_ref().and_then(|node| node.link(id));
-        let (Some(node), Some(link)) = (&mut self.node, link) else {
+        let Some(node) = self.node.as_mut().filter(|node| node.link(id).is_some()) else {
             self.ledger.stats.refused += 1;
             return;
         };
-        let moved = moved_octets(octets.len(), link.mtu, self.config.options.fragmentation);
-        self.ledger.stats.moved += moved as u64;
         let note = self.ledger.next_note(connection, reply);
         node.transmit(now, id, note.src, note.dst, octets);
     }

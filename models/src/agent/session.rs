@@ -91,6 +91,8 @@ pub(crate) struct Session {
     open: BTreeMap<u16, Open>,
     /// Peers whose entry of the directory was read.
     known: BTreeSet<u16>,
+    /// Peers to which the application has closed what it had: it wants nothing there any more.
+    closed: BTreeSet<u16>,
     reader: Reader,
     /// Ids that are scanned for participants.
     scanning: BTreeSet<u16>,
@@ -132,6 +134,7 @@ impl Session {
             waiting: BTreeMap::new(),
             open: BTreeMap::new(),
             known: BTreeSet::new(),
+            closed: BTreeSet::new(),
             reader: Reader::default(),
             scanning: BTreeSet::new(),
             asking: BTreeSet::new(),
@@ -212,6 +215,7 @@ impl Session {
                 let open: Vec<(u16, Open)> = self.open.iter().map(|(&peer, &open)| (peer, open)).collect();
                 for (peer, open) in open {
                     if open.transmit != NO_STREAM {
+                        self.closed.insert(peer);
                         let _ = self.endpoint.close(cx.now, StreamRef::transmit(peer, open.transmit));
                     }
                 }
@@ -304,6 +308,7 @@ impl Session {
         self.past = plus(&self.past, counters);
         self.endpoint = Endpoint::new(config);
         self.known.clear();
+        self.closed.clear();
         self.asking.clear();
         self.reader = Reader::default();
         self.scanning.clear();

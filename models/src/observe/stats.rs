@@ -405,8 +405,12 @@ pub struct SessionTotals {
     pub flow: u16,
     /// Nodes.
     pub nodes: u32,
-    /// Pairs of nodes of which at least one wants a conduit.
+    /// Pairs of nodes of which at least one wants a conduit at the end.
     pub expected: u64,
+    /// Streams that nodes want at the end, where they open streams and no conduits.
+    pub wanted_streams: u64,
+    /// Peers to which applications have closed what they had opened: they want nothing there any more.
+    pub closed: u64,
     /// Conduits: pairs of records that fit each other.
     pub pairs: u64,
     /// Streams that are open at both ends, where nodes open streams and no conduits.

@@ -151,6 +151,8 @@ pub struct Delivery {
     pub dst: u32,
     /// The message.
     pub octets: Vec<u8>,
+    /// Octets that whoever takes frames in one behind the other had to move, see [`moved_octets`].
+    pub moved: usize,
 }
 
 /// What has come of an open message. Grows with what arrives, never ahead of it.
@@ -211,7 +213,7 @@ impl Reassembly {
                     return Err(Error::TooLong);
                 }
                 let octets = data.payload.to_vec();
-                Ok(Some(Delivery { src: message.src, dst: message.dst, octets }))
+                Ok(Some(Delivery { src: message.src, dst: message.dst, octets, moved: 0 }))
             }
             DataKind::FragStart(message) => self.start(data, message, None, limits),
             DataKind::PatchStart { message, count_frag, count_patch } => {
@@ -288,7 +290,8 @@ impl Reassembly {
     fn close(&mut self, msgid: u8, octets: impl FnOnce(Open) -> Vec<u8>) -> Option<Delivery> {
         let open = self.open.remove(&msgid)?;
         let Message { src, dst, .. } = open.message;
-        Some(Delivery { src, dst, octets: octets(open) })
+        let moved = open.patch.as_ref().map_or(open.octets.len(), |patch| patch.stream.len());
+        Some(Delivery { src, dst, octets: octets(open), moved })
     }
 }
 

@@ -316,9 +316,9 @@ fn late_detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
     };
     let port = c.graph.port_name((worst.device as usize, worst.port));
     let message = format!(
-        "\"{port}\" has {} places above thresholds.on ({}), but {} are needed: {} packets of each of {} may \
+        "\"{port}\" has {} above thresholds.on ({}), but {} are needed: {} packets of each of {} may \
          still come",
-        worst.there,
+        crate::diagnostic::count(worst.there as usize, "place"),
         worst.detector.x_on,
         worst.needed,
         worst.each,

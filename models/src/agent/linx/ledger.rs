@@ -5,7 +5,7 @@ use super::paths::Break;
 use crate::config::{LinxAbsence, LinxConfig, LinxFault, LinxFaultKind};
 use crate::observe::stats::linx::plus;
 use crate::observe::stats::{GAP_CLASSES, LinxEnd, LinxStats, widen};
-use linx_riocm::Counters;
+use linx_riocm::{Counters, Delivery};
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -280,7 +280,13 @@ impl Ledger {
 
     /// A message came. Whether it is one that the application sees for the first time. `stamped`: it begins
     /// with when it was sent, and this is the time now; others look at what it carries.
-    pub fn deliver(&mut self, connection: usize, note: Note, octets: &[u8], stamped: Option<u64>) -> bool {
+    pub fn deliver(
+        &mut self,
+        connection: usize,
+        note: Note,
+        delivery: &Delivery,
+        stamped: Option<u64>,
+    ) -> bool {
         let stats = &mut self.stats;
         if note.src == FORGED {
             stats.forged += 1;
@@ -305,7 +311,9 @@ impl Ledger {
         life.their_next = note.dst + 1;
         life.delivered += 1;
         stats.delivered += 1;
+        let octets = &delivery.octets;
         stats.octets += octets.len() as u64;
+        stats.moved += delivery.moved as u64;
         let Some(fabric_now) = stamped else { return true };
         let stamp = octets.first_chunk().map(|at| u64::from_be_bytes(*at));
         if octets.get(8..).unwrap_or(&[]).iter().any(|&octet| octet != note.filler(self.peer_port)) {

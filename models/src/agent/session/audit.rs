@@ -19,9 +19,17 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
             matches!(node.config.protocol, SessionProtocol::Ethernet { multicast: Some(_), .. });
         totals.unopened |= matches!(node.config.wanted, Wanted::Nothing(_));
         let own = node.config.node;
-        let conduits = node.config.creates.iter().filter(|_| node.config.wanted == Wanted::Conduits);
-        for peer in conduits.flat_map(|creates| creates.peers.iter()) {
-            expected.insert((own.min(*peer as u16), own.max(*peer as u16)));
+        for peer in node.config.creates.iter().flat_map(|creates| creates.peers.iter()) {
+            let peer = *peer as u16;
+            let closed = node.closed.contains(&peer);
+            match node.config.wanted {
+                _ if closed => totals.closed += 1,
+                Wanted::Conduits => {
+                    expected.insert((own.min(peer), own.max(peer)));
+                }
+                Wanted::Streams(each) => totals.wanted_streams += u64::from(each),
+                Wanted::Nothing(_) => {}
+            }
         }
     }
     totals.expected = expected.len() as u64;

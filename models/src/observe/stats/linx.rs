@@ -113,7 +113,7 @@ pub struct LinxStats {
     pub unannounced: u64,
     /// Messages whose octets are not those that were sent.
     pub corrupt: u64,
-    /// Octets of messages sent that their receivers have to move, see [`linx_riocm::fragment::moved_octets`].
+    /// Octets of these that their receivers had to move, see [`linx_riocm::fragment::moved_octets`].
     pub moved: u64,
     /// When the first message was sent, and when the last came; or when the last was sent, if that is later
     /// because it never came.

@@ -28,7 +28,8 @@ fn both_ways(frames: &[&str], how: Fragmentation, message: Vec<u8>) {
         parsed.push((data.kind, data.payload.to_vec()));
         let delivered = reassembly.handle(&data, Limits::default()).unwrap();
         let last = index + 1 == frames.len();
-        let whole = Delivery { src: 5, dst: 9, octets: message.clone() };
+        let moved = moved_octets(message.len(), 64, how);
+        let whole = Delivery { src: 5, dst: 9, octets: message.clone(), moved };
         assert_eq!(delivered, last.then_some(whole));
     }
     assert!(reassembly.is_empty());
@@ -201,6 +202,7 @@ proptest! {
             prop_assert_eq!(delivered.is_some(), index + 1 == pieces.len());
             if let Some(delivered) = delivered {
                 prop_assert_eq!(&delivered.octets, &message);
+                prop_assert_eq!(delivered.moved, moved);
             }
         }
         if !patch && pieces.len() > 1 {
