@@ -191,18 +191,19 @@ fn linx_congestion() {
         };
         // Blocked for so many periods, at the priority of the data: never up to 2, always from 3 on. Much
         // later what comes after the burst is blocked as well.
-        let blocked = 7.0 * f64::from(burst) * 113.6 / 10_000.0;
+        // A packet of 256 octets for a 34-bit address is 280 characters long.
+        let blocked = 7.0 * f64::from(burst) * 112.0 / 10_000.0;
         let beside = at("beside");
         match blocked {
             ..2.0 => assert_eq!(beside, 0.0, "bursts of {burst}"),
-            ..3.1 => assert!((10.0..70.0).contains(&beside), "bursts of {burst}: {beside}"),
+            ..3.0 => assert!((10.0..70.0).contains(&beside), "bursts of {burst}: {beside}"),
             ..3.6 => assert_eq!(beside, 70.0, "bursts of {burst}"),
             _ => assert!(beside > 70.0, "bursts of {burst}: {beside}"),
         }
         assert_eq!(at("above"), 0.0, "bursts of {burst}");
         // Backpressure helps others, not these; in one queue with everything else, all suffer. By how much is
         // measured.
-        if blocked > 3.1 {
+        if blocked > 3.0 {
             assert!(at("beside-voq") > beside && at("beside-voq-1") > at("beside-voq"), "bursts of {burst}");
         }
     }
