@@ -135,7 +135,7 @@ impl Study {
 }
 
 /// Figures that are worth a look without a run.
-const FIGURES: [(&str, &str); 23] = [
+const FIGURES: [(&str, &str); 19] = [
     ("conduit-leak", "conduits"),
     ("hol-blocking", "goodput"),
     ("hol-blocking", "decomposition"),
@@ -149,12 +149,8 @@ const FIGURES: [(&str, &str); 23] = [
     ("message-retry-storm", "retry"),
     ("rpc-latency", "round_trip_cdf"),
     ("rpc-latency", "round_trip_decomposition"),
-    ("st-cts-window", "transfers"),
     ("st-delivery", "goodput"),
     ("st-incast", "goodput"),
-    ("st-media", "transfers"),
-    ("st-slots", "transfers"),
-    ("st-striping", "transfers"),
     ("st-vs-voq", "victims"),
     ("stream-segmentation", "efficiency"),
     ("voq-chatter", "load"),
@@ -591,31 +587,23 @@ fn stream_segmentation() {
     }
 }
 
-/// The output in docs/first-run.md is what the command prints today.
+/// What nobody compares any more does not stay in `results/reference`.
 #[test]
-fn the_first_run_shows_what_is_printed() {
-    let out = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
-        .arg(root().join("scenarios/hol-blocking.json"))
-        .arg("--out")
-        .arg(out.path().join("there"))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let printed = String::from_utf8(output.stdout).unwrap();
-    // the last paragraph is about the wall clock
-    let (printed, _) = printed.rsplit_once("\n\n").unwrap();
-    let path = root().join("docs/first-run.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let title = printed.lines().next().unwrap();
-    let (before, rest) =
-        page.split_once(&format!("```\n{title}")).expect("the table is in docs/first-run.md");
-    let (_, after) = rest.split_once("\n```").expect("the table ends");
-    let now = format!("{before}```\n{printed}\n```{after}");
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, now).unwrap();
-    } else {
-        assert!(page == now, "the table in docs/first-run.md is old: BLESS=1 writes it anew");
+fn every_reference_is_of_something_that_is_drawn() {
+    let studies = shipped();
+    let of_study = |name: &str| {
+        let figure = FIGURES.iter().any(|(study, figure)| name == format!("{study}-{figure}.svg"));
+        let chart = |(study, variant): &(&str, &str)| {
+            [".svg", ".txt"].iter().any(|end| name == format!("{study}-{variant}{end}"))
+        };
+        figure || CHARTS.iter().any(chart) || studies.iter().any(|study| name == format!("{study}.json"))
+    };
+    for entry in fs::read_dir(root().join("results/reference")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        // Charts of the annex have the names of their variants, sweeps a test of their own.
+        let elsewhere =
+            name == "README.md" || name.starts_with("session-figure") || name.starts_with("sweep-");
+        assert!(elsewhere || of_study(&name), "results/reference/{name} is compared with nothing");
     }
 }
 
