@@ -440,12 +440,17 @@ fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> S
         }
     }
     many.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let listed = many.iter().take(UNDER_WAY_LISTED);
-    let mut texts: Vec<String> = listed.map(|(share, at)| format!("{at} {:.0} %", 100.0 * share)).collect();
-    if many.len() > UNDER_WAY_LISTED {
-        texts.push(format!("{} more", many.len() - UNDER_WAY_LISTED));
+    listed("not there at the end", many.iter().map(|(share, at)| format!("{at} {:.0} %", 100.0 * share)))
+}
+
+/// The first of `texts`, and how many more there are, under a heading; nothing if there are none.
+fn listed(heading: &str, texts: impl ExactSizeIterator<Item = String>) -> String {
+    let all = texts.len();
+    let mut shown: Vec<String> = texts.take(UNDER_WAY_LISTED).collect();
+    if all > UNDER_WAY_LISTED {
+        shown.push(format!("{} more", all - UNDER_WAY_LISTED));
     }
-    if texts.is_empty() { String::new() } else { format!("not there at the end: {}", texts.join(", ")) }
+    if shown.is_empty() { String::new() } else { format!("{heading}: {}", shown.join(", ")) }
 }
 
 /// Variants in which a flow has nothing in the measured part, though something of it arrived before: they
@@ -498,14 +503,7 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         }
     }
     few.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut texts: Vec<String> = few.iter().take(UNDER_WAY_LISTED).map(|few| few.1.clone()).collect();
-    if few.len() > UNDER_WAY_LISTED {
-        texts.push(format!("{} more", few.len() - UNDER_WAY_LISTED));
-    }
-    if texts.is_empty() {
-        return String::new();
-    }
-    format!("closed loops make few packets where they are slow: {}", texts.join(", "))
+    listed("closed loops make few packets where they are slow", few.into_iter().map(|few| few.1))
 }
 
 /// Which share of what ended has arrived, where books count what this level shows: a distribution of those

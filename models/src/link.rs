@@ -26,7 +26,7 @@ use crate::link::port::{Cold, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
 use crate::link::wire::WireTiming;
 use crate::observe::Observe;
-use crate::observe::probe::Probe;
+use crate::observe::probe::{Probe, Sample};
 use crate::packet::{List, Packets};
 use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time};
 use std::sync::Arc;
@@ -194,6 +194,22 @@ impl<P: Probe> Links<P> {
             assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
             assert!(parked.stopped || count > 0, "a place is given up with its last packet");
         }
+    }
+
+    /// Whether packets wait somewhere, others than those on their way to a sink.
+    pub fn has_waiting(&self) -> bool {
+        let arriving: usize = self.cold.iter().map(|cold| cold.in_flight.len()).sum();
+        self.packets.len() > arriving
+    }
+
+    /// What a sample sees of packets, beside those of other parts of the fabric.
+    pub fn see_packets(&self, sample: &mut Sample) {
+        let ledger = &self.observe.ledger;
+        sample.injected += ledger.injected;
+        sample.replicated += ledger.replicated;
+        sample.delivered += ledger.delivered;
+        sample.dropped += ledger.dropped;
+        sample.in_flight += self.packets.len() as u64;
     }
 
     /// Conservation: injected + replicated = delivered + dropped + in flight.

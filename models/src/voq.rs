@@ -13,7 +13,7 @@ use crate::link::wire::Function;
 use crate::observe::mark;
 use crate::observe::probe::{Probe, StagingEdge};
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
-use sim_core::{Event, EventList, Time};
+use sim_core::{Event, EventKey, EventList, Time};
 use voq_backpressure::codec::View;
 use voq_backpressure::originator::Verdict;
 use voq_backpressure::symbol::{Scope, Vc};
@@ -251,6 +251,33 @@ pub(crate) struct Backpressure {
     pub losses: Vec<Loss>,
 }
 
+/// The device that sends a message through `port` now, and the key at which the other end obeys it.
+fn arrival<P: Probe, L: EventList<Payload>>(
+    links: &mut Links<P>,
+    cx: &Cx<'_, L>,
+    port: PortId,
+) -> (u32, EventKey) {
+    let rx = &links.ports[port.index()].rx;
+    let (device, timing) = (rx.device, &links.timings[rx.timing as usize]);
+    let obeyed = links.cold[port.index()].obeyed_after;
+    let at = cx.now().0 + timing.wire.symbol + timing.propagation + obeyed;
+    (device, links.key(device, at, class::SYMBOL))
+}
+
+/// A message leaves `port` now, and not with a symbol of the link port.
+fn post<P: Probe, L: EventList<Payload>>(
+    links: &mut Links<P>,
+    cx: &mut Cx<'_, L>,
+    port: PortId,
+    key: EventKey,
+    message: (u8, u16),
+) {
+    if links.ports[port.index()].rx.special & special::CHECK != 0 {
+        links.check_message(port, cx.now().0, message.1);
+    }
+    links.post_message(cx, port, key, message);
+}
+
 impl Backpressure {
     /// Messages that are due at the start of the run.
     pub fn bootstrap<P: Probe>(
@@ -445,20 +472,12 @@ impl Backpressure {
         if let Some(field) = field {
             let named = carrier.scope(true, vcs);
             let named = vcs.iter().position(|vc| named == Ok(Scope::One(vc))).expect("the channel is active");
-            let rx = &links.ports[port.index()].rx;
-            let timing = &links.timings[rx.timing as usize];
-            let obeyed = links.cold[port.index()].obeyed_after;
-            let at = cx.now().0 + timing.wire.symbol + timing.propagation + obeyed;
-            let (device, checks) = (rx.device, rx.special & special::CHECK != 0);
-            let key = links.key(device, at, class::SYMBOL);
+            let (device, key) = arrival(links, cx, port);
             if self.is_lost((device, p as u8), named, field) || damaged {
                 links.linked_lost(cx, port);
             } else {
                 links.cold[port.index()].messages_on_wire += 1;
-                if checks {
-                    links.check_message(port, cx.now().0, field);
-                }
-                links.post_message(cx, port, key, (named as u8, field));
+                post(links, cx, port, key, (named as u8, field));
             }
         }
         if self.originator.needs_symbol(p) {
@@ -486,12 +505,7 @@ impl Backpressure {
         let field = self.originator.poll_symbol(p, Opportunity::riding(ANY_SYMBOL));
         let more = self.originator.needs_symbol(p);
         if let Some(field) = field {
-            let rx = &links.ports[port.index()].rx;
-            let timing = &links.timings[rx.timing as usize];
-            let obeyed = links.cold[port.index()].obeyed_after;
-            let at = cx.now().0 + timing.wire.symbol + timing.propagation + obeyed;
-            let (device, checks) = (rx.device, rx.special & special::CHECK != 0);
-            let key = links.key(device, at, class::SYMBOL);
+            let (device, key) = arrival(links, cx, port);
             if self.is_lost((device, p as u8), 0, field) {
                 links.cold[port.index()].stats.voq_lost += 1;
                 links.schedule_refresh(cx, port);
@@ -500,10 +514,7 @@ impl Backpressure {
                 if symbolic {
                     links.end(port).message = Some((key, field));
                 } else {
-                    if checks {
-                        links.check_message(port, cx.now().0, field);
-                    }
-                    links.post_message(cx, port, key, (0, field));
+                    post(links, cx, port, key, (0, field));
                 }
             }
         }

@@ -301,19 +301,10 @@ impl<P: Probe> Fabric<P> {
     fn take_sample<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         self.settle(cx, cx.key());
         let mut sample = std::mem::take(&mut self.links.observe.sample);
-        sample.at = cx.now();
-        sample.input_occupancy.clear();
+        sample.begin(cx.now());
         let ports = PortId::new(0).span(self.links.ports.len() as u32);
-        sample.input_occupancy.extend(ports.map(|port| self.links.held(port)));
-        sample.output_waiting.clear();
-        sample.output_waiting.extend(self.links.ports.iter().map(|p| p.tx.waiting));
-        sample.carried_ps.clear();
-        sample.carried_ps.extend(self.links.ports.iter().map(|p| p.tx.packet_ps));
-        sample.injected = self.links.observe.ledger.injected;
-        sample.replicated = self.links.observe.ledger.replicated;
-        sample.delivered = self.links.observe.ledger.delivered;
-        sample.dropped = self.links.observe.ledger.dropped;
-        sample.in_flight = self.links.packets.len() as u64;
+        ports.for_each(|port| self.links.see_port(port, &mut sample));
+        self.links.see_packets(&mut sample);
         self.links.check_conservation();
         #[cfg(debug_assertions)]
         self.links.check_parked();
@@ -334,8 +325,7 @@ impl<P: Probe> Fabric<P> {
 
     /// Whether packets are left that the watchdog will look at, others than those on their way to a sink.
     pub fn is_watched(&self) -> bool {
-        let arriving: usize = self.links.cold.iter().map(|c| c.in_flight.len()).sum();
-        self.watchdog.stall_after != 0 && self.links.packets.len() > arriving
+        self.watchdog.stall_after != 0 && self.links.has_waiting()
     }
 
     /// Totals at the end of a run.

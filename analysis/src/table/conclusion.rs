@@ -140,9 +140,9 @@ fn change(from: f64, to: f64) -> f64 {
 }
 
 /// What a comparison is about: the victims if there are any, because they are what a congestion study is
-/// about;
-/// and the flow that changes most, if that is none of them and changes by more than a tenth. Without victims,
-/// and if no goodput changes, it is the first that carries anything; [`slowed`] has a word for another one.
+/// about; and the flow that changes most, if that is none of them and changes by more than a tenth. Without
+/// victims, and if no goodput changes, it is the first that carries anything; [`slowed`] has a word for
+/// another one.
 fn classes(first: &VariantReport, other: &VariantReport) -> Vec<(Class, Class)> {
     let pick = |names: &[&str]| {
         let name = if let [only] = names { only } else { "victims" };
@@ -163,7 +163,7 @@ fn classes(first: &VariantReport, other: &VariantReport) -> Vec<(Class, Class)> 
     let most = pairs.into_iter().reduce(first_most).map(|(mut before, after)| {
         // one of several that change alike does not stand out
         let own = change_text(before.goodput_gbps, after.goodput_gbps);
-        let moves = own.as_ref().is_some_and(|change| !change.contains('\u{b1}'));
+        let moves = own.as_ref().is_some_and(|change| !is_calm(change));
         let alike = changes.iter().filter(|change| moves && **change == own).count();
         before.alike = alike.saturating_sub(1);
         (before, after)

@@ -178,27 +178,12 @@ impl Overseer {
 
     fn take_sample(&mut self, parts: &[MutexGuard<'_, Part>], key: EventKey, idle: bool) {
         let mut sample = std::mem::take(&mut self.sample);
-        sample.at = key.time();
-        for values in [&mut sample.input_occupancy, &mut sample.output_waiting] {
-            values.clear();
-        }
-        sample.carried_ps.clear();
+        sample.begin(key.time());
         for (port, part) in self.part_of.iter().enumerate() {
             let links = &parts[usize::from(*part)].kernel.world.links;
-            let port = PortId::new(port as u32);
-            sample.input_occupancy.push(links.held(port));
-            let tx = &links.ports[port.index()].tx;
-            sample.output_waiting.push(tx.waiting);
-            sample.carried_ps.push(tx.packet_ps);
+            links.see_port(PortId::new(port as u32), &mut sample);
         }
-        let sum = |count: fn(&Fabric<Pointer<'static>>) -> u64| {
-            parts.iter().map(|part| count(&part.kernel.world)).sum::<u64>()
-        };
-        sample.injected = sum(|fabric| fabric.links.observe.ledger.injected);
-        sample.replicated = sum(|fabric| fabric.links.observe.ledger.replicated);
-        sample.delivered = sum(|fabric| fabric.links.observe.ledger.delivered);
-        sample.dropped = sum(|fabric| fabric.links.observe.ledger.dropped);
-        sample.in_flight = sum(|fabric| fabric.links.packets.len() as u64);
+        parts.iter().for_each(|part| part.kernel.world.links.see_packets(&mut sample));
         let observers: Vec<&Pointer<'static>> =
             parts.iter().map(|part| &part.kernel.world.links.observe.probe).collect();
         (self.before_sample)(&mut self.observer, &observers);
@@ -215,11 +200,7 @@ impl Overseer {
         let pending = parts.iter().any(|part| part.kernel.pending() > 0);
         let observed = self.sampled.is_some() || self.watched.is_some();
         let waiting = || {
-            let still = |part: &Part| {
-                let links = &part.kernel.world.links;
-                links.packets.len() > links.cold.iter().map(|cold| cold.in_flight.len()).sum()
-            };
-            self.watchdog.stall_after != 0 && parts.iter().any(|part| still(part))
+            self.watchdog.stall_after != 0 && parts.iter().any(|part| part.kernel.world.links.has_waiting())
         };
         let arrives = || parts.iter().any(|part| part.kernel.world.links.last_arrival() > self.limit);
         let next = earliest(parts).min(self.next_look());

@@ -546,6 +546,20 @@ pub struct Sample {
     pub in_flight: u64,
 }
 
+impl Sample {
+    /// One at `at` that has seen nothing yet.
+    pub(crate) fn begin(&mut self, at: Time) {
+        self.at = at;
+        self.input_occupancy.clear();
+        self.output_waiting.clear();
+        self.carried_ps.clear();
+        for count in [&mut self.injected, &mut self.replicated, &mut self.delivered, &mut self.dropped] {
+            *count = 0;
+        }
+        self.in_flight = 0;
+    }
+}
+
 /// An observer. Every method has an empty default, so a probe names only what it needs.
 pub trait Probe {
     /// Whether [`packet`](Self::packet) is called: every packet has several steps in every device. Asked

@@ -58,47 +58,71 @@ struct Places {
     corrupt: u64,
 }
 
+/// Where a Put is to go: its source, its owner, its number.
+type Goal = (u64, u16, u64);
+
+/// Every Put that was begun.
+#[derive(Debug, Default)]
+struct Puts {
+    /// What was meant to go there: one tag, unless the number is used again by another connection.
+    meant: BTreeMap<Goal, BTreeSet<u64>>,
+    /// Tags that went to a place, which is the number modulo that of places.
+    placed: BTreeMap<Goal, BTreeSet<u64>>,
+}
+
+impl Puts {
+    fn of(nodes: &[&Transfer]) -> Puts {
+        let mut puts = Puts::default();
+        let owners: BTreeMap<u16, u64> = nodes.iter().map(|node| (node.config.node, node.places())).collect();
+        for node in nodes {
+            for &Begun { to, put, tag } in &node.ledger.puts {
+                let Some(places) = owners.get(&to) else { continue };
+                let source = node.config.node.into();
+                puts.meant.entry((source, to, put)).or_default().insert(tag);
+                puts.placed.entry((source, to, put % places)).or_default().insert(tag);
+            }
+        }
+        puts
+    }
+}
+
 impl Places {
     fn of(nodes: &[&Transfer]) -> Places {
-        let mut places = Places::default();
+        let (puts, mut places) = (Puts::of(nodes), Places::default());
         for owner in nodes {
             for look in &owner.ledger.looks {
-                places.judge(nodes, owner, look, false);
+                places.judge(&puts, owner, look, false);
             }
             for look in owner.puts_to_look_at() {
-                places.judge(nodes, owner, &look, true);
+                places.judge(&puts, owner, &look, true);
             }
         }
         places
     }
 
     /// A look at a place of `owner`. The source of all that is put there stands in each tag.
-    fn judge(&mut self, nodes: &[&Transfer], owner: &Transfer, look: &Look, waits: bool) {
+    fn judge(&mut self, puts: &Puts, owner: &Transfer, look: &Look, waits: bool) {
         let first = match &look.found {
             Found::Whole(tag) => *tag,
             Found::Mixed(octets) => octets.first_chunk().map_or(0, |tag| u64::from_be_bytes(*tag)),
         };
-        let count = u64::from(owner.config.job.concurrent);
-        let source = nodes.iter().find(|node| u64::from(node.config.node) == first >> 32);
-        let alike = |put: &&Begun| put.to == owner.config.node && put.put % count == look.put % count;
-        let puts: Vec<&Begun> =
-            source.into_iter().flat_map(|source| &source.ledger.puts).filter(alike).collect();
-        let is_meant = |tag: u64| puts.iter().any(|put| put.put == look.put && put.tag == tag);
-        let meant = puts.iter().filter(|put| put.put == look.put).map(|put| put.tag);
+        let (source, to, none) = (first >> 32, owner.config.node, BTreeSet::new());
+        let meant = puts.meant.get(&(source, to, look.put)).unwrap_or(&none);
+        let placed = puts.placed.get(&(source, to, look.put % owner.places())).unwrap_or(&none);
         match &look.found {
-            Found::Whole(tag) if is_meant(*tag) && waits => self.waiting.extend(meant),
-            Found::Whole(tag) if is_meant(*tag) => {}
-            Found::Whole(tag) if puts.iter().any(|put| put.tag == *tag) => self.overwritten.extend(meant),
-            Found::Mixed(octets) if all_are_of(octets, &puts) => self.overwritten.extend(meant),
+            Found::Whole(tag) if meant.contains(tag) && waits => self.waiting.extend(meant),
+            Found::Whole(tag) if meant.contains(tag) => {}
+            Found::Whole(tag) if placed.contains(tag) => self.overwritten.extend(meant),
+            Found::Mixed(octets) if all_are_of(octets, placed) => self.overwritten.extend(meant),
             _ => self.corrupt += 1,
         }
     }
 }
 
-/// Each word is what one of these Puts has there.
-fn all_are_of(octets: &[u8], puts: &[&Begun]) -> bool {
+/// Each word is what one of these tags has there.
+fn all_are_of(octets: &[u8], tags: &BTreeSet<u64>) -> bool {
     let mut words = octets.chunks(8).zip(0..);
-    words.all(|(part, at)| puts.iter().any(|put| part == &word(put.tag, at)[..part.len()]))
+    words.all(|(part, at)| tags.iter().any(|&tag| part == &word(tag, at)[..part.len()]))
 }
 
 /// FetchOps that were not atomic: by what they returned, and by what is left of each word.

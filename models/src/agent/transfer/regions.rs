@@ -40,6 +40,11 @@ impl Regions {
 }
 
 impl Transfer {
+    /// Places for Puts in a region.
+    pub(super) fn places(&self) -> u64 {
+        self.config.job.concurrent.into()
+    }
+
     /// Octets of a place for a Put.
     fn place_octets(&self) -> u64 {
         self.config.job.bytes.next_multiple_of(WORD)
@@ -48,7 +53,7 @@ impl Transfer {
     fn region_octets(&self) -> u64 {
         let job = &self.config.job;
         match job.operation {
-            Operation::Put => self.place_octets() * u64::from(job.concurrent),
+            Operation::Put => self.place_octets() * self.places(),
             Operation::FetchOp => WORD,
             _ => job.bytes,
         }
@@ -100,7 +105,7 @@ impl Transfer {
     }
 
     fn put(&mut self, cx: &mut Cx<'_>, id: ConnectionId, running: Running) -> bool {
-        let (places, octets) = (u64::from(self.config.job.concurrent), self.place_octets());
+        let (places, octets) = (self.places(), self.place_octets());
         let options = self.options();
         let Some(link) = self.links.get_mut(&id) else { return false };
         let Some((region, _)) = link.regions.peer else { return false };
@@ -222,7 +227,7 @@ impl Transfer {
     /// What is in the place of a Put to this end.
     fn look_at(&self, connection: ConnectionId, id: u32, put: u64) -> Option<Look> {
         let region = self.links.get(&connection)?.regions.own.get(&id)?;
-        let place = put % u64::from(self.config.job.concurrent) * self.place_octets();
+        let place = put % self.places() * self.place_octets();
         let span = Span::new(region.address + place, self.config.job.bytes);
         let memory = self.endpoint.memory();
         let found = memory.verify(span).map_or_else(|| Found::Mixed(memory.octets_of(span)), Found::Whole);

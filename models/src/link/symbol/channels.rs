@@ -22,10 +22,10 @@ use super::aside::Aside;
 use crate::config::{ChannelsConfig, PRIORITIES};
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
-use crate::link::port::{UNSERVED, reading};
+use crate::link::port::{Port, UNSERVED, reading};
 use crate::link::{Links, refresh};
 use crate::observe::clock::CHANNELS;
-use crate::observe::probe::{DropReason, Probe};
+use crate::observe::probe::{DropReason, Probe, Sample};
 use crate::packet::{List, Packet};
 use lp_serial::link::{Channels, Config, FlowControl, OpenChannel, PacketMeta, Schedule};
 use sim_core::EventList;
@@ -182,10 +182,13 @@ impl<P: Probe> Links<P> {
         self.channels(port).map_or(0, |channels| channels.of(priority))
     }
 
-    /// Packets in the receive buffers of `port`.
-    pub fn held(&self, port: PortId) -> u32 {
+    /// What a sample sees of `port`, behind the ports that it has seen.
+    pub fn see_port(&self, port: PortId, sample: &mut Sample) {
+        let Port { tx, rx } = &self.ports[port.index()];
         let in_channels = self.channels(port).map_or(0, |channels| u32::from(channels.held()));
-        u32::from(self.ports[port.index()].rx.occupied) + in_channels
+        sample.input_occupancy.push(u32::from(rx.occupied) + in_channels);
+        sample.output_waiting.push(tx.waiting);
+        sample.carried_ps.push(tx.packet_ps);
     }
 
     pub fn channels_mut(&mut self, port: PortId) -> &mut VirtualChannels {
