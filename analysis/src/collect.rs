@@ -7,9 +7,9 @@
 
 pub mod congestion;
 mod share;
+mod spread;
 
 use congestion::Congestion;
-use hdrhistogram::Histogram;
 use models::config::{
     AgentConfig, Destinations, DeviceModel, FabricConfig, NO_OWNER, Operation, ProtocolConfig, SourceConfig,
 };
@@ -19,13 +19,12 @@ use models::sim_core::Time;
 use models::{Parts, Probe};
 use std::collections::BTreeSet;
 
+pub use spread::{LATENCY_UNIT_PS, Segment, Spread, Tallies, Tally};
+
 /// Equal time segments of a run. A warm-up cut found after the run takes effect at a segment boundary,
 /// because histograms cannot be cut anywhere else. A warm-up that is given begins a segment: what is before
 /// it has one of its own, and what is measured is cut into equal ones.
 pub const SEGMENTS: usize = 16;
-/// Resolution of the latency histograms, picoseconds. A packet's latency is hardly ever below 100 ns, so 64
-/// ps keep three digits everywhere and save six doublings of the bucket table.
-pub const LATENCY_UNIT_PS: u64 = 64;
 /// Ports beyond which queue occupancies over time are kept only as totals.
 const PORT_SERIES_MAX: usize = 4_096;
 
@@ -181,86 +180,6 @@ impl OfferedBin {
     }
 }
 
-/// Distribution and decomposition of one flow in one segment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Segment {
-    /// Picoseconds by cause, summed over packets.
-    pub parts_ps: [u128; 13],
-    /// Latency.
-    pub latency: Spread,
-    /// From the first bit on the injection link to the last at the destination.
-    pub network: Spread,
-}
-
-impl Segment {
-    fn new() -> Self {
-        Self { parts_ps: [0; 13], latency: Spread::new(), network: Spread::new() }
-    }
-
-    /// Adds the packets of `other`.
-    pub fn merge(&mut self, other: &Segment) {
-        for (sum, part) in self.parts_ps.iter_mut().zip(other.parts_ps) {
-            *sum += part;
-        }
-        self.latency.merge(&other.latency);
-        self.network.merge(&other.network);
-    }
-}
-
-impl Default for Segment {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// A histogram with three digits, and the exact extremes that it cannot give.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Spread {
-    /// Counts in picoseconds; the smallest step is [`LATENCY_UNIT_PS`].
-    pub histogram: Histogram<u32>,
-    /// Smallest value, `u64::MAX` if there is none.
-    pub min: u64,
-    /// Largest value, 0 if there is none.
-    pub max: u64,
-}
-
-impl Spread {
-    fn new() -> Self {
-        let mut histogram = Histogram::new_with_bounds(LATENCY_UNIT_PS, 1 << 20, 3)
-            .expect("the bounds are constants that the histogram accepts");
-        histogram.auto(true);
-        Self { histogram, min: u64::MAX, max: 0 }
-    }
-
-    #[inline]
-    fn record(&mut self, ps: u64) {
-        self.histogram.record(ps).expect("the histogram grows to any latency");
-        self.min = self.min.min(ps);
-        self.max = self.max.max(ps);
-    }
-
-    /// Adds the values of `other`.
-    pub fn merge(&mut self, other: &Spread) {
-        self.histogram.add(&other.histogram).expect("the histogram grows to any latency");
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
-    }
-
-    /// Quantile in picoseconds, never above the exact maximum; `None` if nothing was recorded.
-    pub fn quantile(&self, q: f64) -> Option<u64> {
-        if self.histogram.is_empty() {
-            return None;
-        }
-        Some(self.histogram.value_at_quantile(q).clamp(self.min, self.max))
-    }
-}
-
-impl Default for Spread {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Totals of one endpoint over the whole run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointTotals {
@@ -353,7 +272,7 @@ pub struct JourneyData {
     /// Arrivals over time; loads are 0.
     pub bins: Vec<Bin>,
     /// Distributions; index = segment.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<Tallies>,
 }
 
 impl JourneyData {
@@ -361,7 +280,7 @@ impl JourneyData {
         Self {
             extent: Extent::default(),
             bins: vec![Bin::default(); bins],
-            segments: vec![Segment::new(); segments],
+            segments: vec![Tallies::default(); segments],
         }
     }
 
@@ -382,12 +301,7 @@ impl JourneyData {
         slot.packets += 1;
         slot.payload += u64::from(journey.payload);
         slot.hol_ps += parts[models::Cause::HeadOfLine as usize];
-        let segment = &mut self.segments[segment];
-        for (sum, part) in segment.parts_ps.iter_mut().zip(parts) {
-            *sum += u128::from(part);
-        }
-        segment.latency.record(latency);
-        segment.network.record(network);
+        self.segments[segment].count(&parts, latency, network);
     }
 
     fn merge(&mut self, other: &JourneyData) {
@@ -411,7 +325,7 @@ pub struct FlowData {
     /// Creations over time.
     pub offered: Vec<OfferedBin>,
     /// Distributions; index = segment.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<Tallies>,
     /// Packets dropped by reason: not routed, empty multicast mask, no receive buffer, lost by an error.
     pub dropped: [u64; 4],
     /// When the last of these was, 0 if there is none.
@@ -429,8 +343,8 @@ pub struct FlowData {
 pub struct Collector {
     length: Time,
     bin_ps: u64,
-    /// Start and index of the bin used last: most calls come in nearly ascending time.
-    cursor: (u64, usize),
+    /// Start and index of the bin used last, and its segment: most calls come in nearly ascending time.
+    cursor: (u64, usize, usize),
     bins_per_segment: usize,
     /// How long before the run the first bin begins, picoseconds: less than a bin.
     offset: u64,
@@ -503,7 +417,7 @@ impl Collector {
             extent: Extent::default(),
             bins: vec![Bin::default(); bins],
             offered: vec![OfferedBin::default(); bins],
-            segments: vec![Segment::new(); segments],
+            segments: vec![Tallies::default(); segments],
             dropped: [0; 4],
             last_drop: Time(0),
             last_offer: Time(0),
@@ -516,7 +430,7 @@ impl Collector {
             offset: first_bin as u64 * bin_ps - from,
             first_bin,
             segments,
-            cursor: (0u64.wrapping_sub(first_bin as u64 * bin_ps - from), 0),
+            cursor: (0u64.wrapping_sub(first_bin as u64 * bin_ps - from), 0, 0),
             bins_per_segment: per_segment,
             flows: vec![flow; config.flows],
             senders: config.senders.clone(),
@@ -731,8 +645,16 @@ impl Collector {
         assert!(at <= self.length, "report at {} ps, after the end of the run ({} ps)", at.0, self.length.0);
         let index = (at.0 + self.offset) / self.bin_ps;
         // the first bin may begin before the run
-        self.cursor = ((index * self.bin_ps).wrapping_sub(self.offset), index as usize);
-        self.cursor.1
+        let bin = index as usize;
+        self.cursor = ((index * self.bin_ps).wrapping_sub(self.offset), bin, self.segment(bin));
+        bin
+    }
+
+    /// The bin and the segment of an instant.
+    #[inline]
+    fn place(&mut self, at: Time) -> (usize, usize) {
+        let bin = self.bin(at);
+        (bin, self.cursor.2)
     }
 }
 
@@ -789,8 +711,7 @@ impl Probe for Collector {
             "the parts of a latency of {latency} ps add up to {} ps: {delivery:?}",
             delivery.parts.total()
         );
-        let bin = self.bin(delivery.at);
-        let segment = self.segment(bin);
+        let (bin, segment) = self.place(delivery.at);
         let load = self.load(delivery.flow, delivery.source, delivery.link_ps);
         let flow = &mut self.flows[usize::from(delivery.flow)];
         flow.extent.end(delivery.at);
@@ -803,12 +724,7 @@ impl Probe for Collector {
         slot.link_ps += load;
         slot.hol_ps += parts[models::Cause::HeadOfLine as usize];
 
-        let segment = &mut flow.segments[segment];
-        for (sum, part) in segment.parts_ps.iter_mut().zip(parts) {
-            *sum += u128::from(part);
-        }
-        segment.latency.record(latency);
-        segment.network.record(network);
+        flow.segments[segment].count(&parts, latency, network);
 
         let total = &mut self.totals[delivery.destination as usize];
         total.delivered_packets += 1;
@@ -830,8 +746,8 @@ impl Probe for Collector {
     }
 
     fn message(&mut self, message: &Journey) {
-        let (bin, bins, segments) = (self.bin(message.at), self.edges.len(), self.segments);
-        let segment = self.segment(bin);
+        let (bin, segment) = self.place(message.at);
+        let (bins, segments) = (self.edges.len(), self.segments);
         let data = self.flows[usize::from(message.flow)]
             .messages
             .get_or_insert_with(|| JourneyData::new(bins, segments).into());
@@ -839,8 +755,8 @@ impl Probe for Collector {
     }
 
     fn round_trip(&mut self, whole: &Journey) {
-        let (bin, bins, segments) = (self.bin(whole.at), self.edges.len(), self.segments);
-        let segment = self.segment(bin);
+        let (bin, segment) = self.place(whole.at);
+        let (bins, segments) = (self.edges.len(), self.segments);
         let data = self.flows[usize::from(whole.flow)]
             .round_trips
             .get_or_insert_with(|| JourneyData::new(bins, segments).into());

@@ -1,7 +1,7 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
 use crate::books::{Above, Books, FlowRate, Rate, ends, rate, together};
-use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, source_counts};
+use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, source_counts};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
 };
@@ -455,7 +455,7 @@ impl Gathered {
         }
     }
 
-    fn add(&mut self, bins: &[Bin], offered: &[OfferedBin], segments: &[Segment], dropped: u64) {
+    fn add(&mut self, bins: &[Bin], offered: &[OfferedBin], segments: &[Tallies], dropped: u64) {
         for (sum, bin) in self.bins.iter_mut().zip(bins) {
             sum.add(bin);
         }
@@ -463,7 +463,7 @@ impl Gathered {
             sum.add(bin);
         }
         for (sum, segment) in self.segments.iter_mut().zip(segments) {
-            sum.merge(segment);
+            sum.add(segment);
         }
         self.dropped += dropped;
     }
