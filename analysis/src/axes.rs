@@ -280,6 +280,8 @@ impl Panel {
 /// One entry of a legend.
 pub(crate) enum Key {
     Line(Stroke),
+    /// Points that no line joins.
+    Points(Stroke),
     Box(RGBColor),
 }
 
@@ -319,6 +321,12 @@ pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries:
                     scene.marker((left + 18.0, middle), marker, stroke.color);
                 }
                 44.0
+            }
+            Key::Points(stroke) => {
+                if let Some(marker) = stroke.marker {
+                    scene.marker((left + 6.5, middle), marker, stroke.color);
+                }
+                20.0
             }
             Key::Box(color) => {
                 scene.rect(left, middle - 6.5, 13.0, 13.0, *color);
@@ -386,8 +394,14 @@ fn halves(subtitle: &str, width: f64) -> Option<(&str, &str)> {
         .filter(|(at, sign)| {
             long(&(*at, sign)) || text_width(&subtitle[at + sign.len()..], SUBTITLE) <= width
         })
-        .or_else(|| subtitle.rmatch_indices(' ').find(fits))?;
+        .or_else(|| subtitle.rmatch_indices(' ').filter(|(at, _)| !in_number(subtitle, *at)).find(fits))?;
     Some((&subtitle[..at], &subtitle[at + sign.len()..]))
+}
+
+/// Whether the space at `at` parts thousands of a number, or a name that ends in a digit from its count.
+fn in_number(text: &str, at: usize) -> bool {
+    let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    digit(text.as_bytes()[..at].last()) && digit(text.as_bytes().get(at + 1))
 }
 
 /// The text, or its beginning with an ellipsis if it is wider than `width`.
@@ -432,6 +446,19 @@ mod tests {
         assert_eq!(texts(Axis::log_times(3e5, 4e9)), ["1 µs", "10 µs", "100 µs", "1 ms"]);
         let one = Axis::log_times(1e6, 1e6);
         assert!(one.low < 1e6 && one.high > 1e6 && texts(one).len() >= 3);
+    }
+
+    /// A line ends between words, and never within a number or between a name and its count.
+    #[test]
+    fn numbers_are_not_parted() {
+        for (text, kept) in
+            [("few: b in shares-3-1 3 961 (a source)", "shares-3-1 3 961"), ("of 12 672", "12 672")]
+        {
+            for width in (110..400).map(f64::from) {
+                let shown = lines(text, width);
+                assert!(shown.iter().any(|line| line.contains(kept)), "{width}: {shown:?}");
+            }
+        }
     }
 
     #[test]

@@ -126,6 +126,11 @@ pub(crate) fn mean(run: &RunData, ps: u128) -> f64 {
 }
 
 impl Books {
+    /// Whether so much never arrives that latencies are those of who got through.
+    pub(crate) fn loses(&self) -> bool {
+        ratio(self.never.into(), self.asked.into()) > 1.0 - COMPLETED_SHARE
+    }
+
     /// Those of all flows, where they count the same.
     pub(crate) fn sum(flows: impl Iterator<Item = Books>) -> Self {
         let sum = |sum: Books, flow: Books| Books {

@@ -119,7 +119,7 @@ const MESSAGES: Level = Level {
     noun: "message",
     ended: "messages delivered",
     with_source_queue: true,
-    trap: "source queue: also of its later packets while the earlier are sent",
+    trap: "source queue: also before its packets exist, and of later ones while earlier are sent",
     of: |flow| flow.messages.as_deref().filter(|messages| messages.delivered.packets > 0),
 };
 const TRIPS: Level = Level {
@@ -397,6 +397,20 @@ fn carried(reports: &[VariantReport], level: Level) -> String {
         text += if lost { " and without its delays" } else { ", without delays that the scenario makes" };
     }
     text
+}
+
+/// Variants without a steady state: how long they ran is part of their values.
+fn transient(reports: &[VariantReport]) -> String {
+    let unsteady: Vec<&str> = reports
+        .iter()
+        .filter(|report| !report.window.steady)
+        .map(|report| report.run.name.as_str())
+        .collect();
+    match unsteady[..] {
+        [] => String::new(),
+        _ if unsteady.len() == reports.len() => "not steady: means depend on the length of the run".into(),
+        ref some => format!("not steady, means depend on the length of the run: {}", some.join(", ")),
+    }
 }
 
 /// From this share on it is worth a word in a figure how much is under way.
@@ -785,20 +799,31 @@ fn longest_packet(report: &VariantReport) -> (u64, u64) {
 /// is drawn.
 fn one_packet(panels: &[VariantReport], scales: &Scales, courses: &[Course]) -> String {
     let error = |((report, scale), course): ((&VariantReport, &Scale), &Course)| {
-        let octets = longest_packet(report).1;
-        let one = gbps(octets, scale.grain(report));
-        (one > 0.01 * course.high()).then_some((one, octets))
+        let (octets, grain) = (longest_packet(report).1, scale.grain(report));
+        let one = gbps(octets, grain);
+        (one > 0.01 * course.high()).then_some((one, octets, grain, course.high()))
     };
     let errors = panels.iter().zip(&scales.of).zip(courses).filter_map(error);
-    match errors.fold((0.0, 0), |most, error| if error.0 > most.0 { error } else { most }) {
-        (0.0, _) => String::new(),
-        (most, octets) => {
-            let octets = counted_text(octets, "octets");
-            let most = three_digits(most);
-            format!(
-                "a packet counts where it ends: one of {octets} makes {most} Gb/s where means are shortest"
-            )
-        }
+    let Some((most, octets, grain, high)) =
+        errors.reduce(|most, error| if error.0 > most.0 { error } else { most })
+    else {
+        return String::new();
+    };
+    let (unit, factor) = unit_of_rates(high);
+    format!(
+        "a packet counts where it ends: one of {} makes {} {unit} in a mean over {}",
+        counted_text(octets, "octets"),
+        three_digits(most * factor),
+        time_text(grain as f64)
+    )
+}
+
+/// Unit of rates up to `high` Gb/s, and how many of it a Gb/s is.
+fn unit_of_rates(high: f64) -> (&'static str, f64) {
+    match high {
+        ..1e-4 if high > 0.0 => ("kb/s", 1e6),
+        ..0.1 if high > 0.0 => ("Mb/s", 1e3),
+        _ => ("Gb/s", 1.0),
     }
 }
 
@@ -829,12 +854,12 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let high = courses.iter().map(Course::high).fold(0.0, f64::max);
     for course in &mut courses {
         let high = if scales.apart { course.high() } else { high };
-        let (label, factor) = match high {
-            ..1e-4 if high > 0.0 => ("in packets (kb/s)", 1e6),
-            ..0.1 if high > 0.0 => ("in packets (Mb/s)", 1e3),
-            _ => ("in packets (Gb/s)", 1.0),
+        let (unit, factor) = unit_of_rates(high);
+        course.label = match unit {
+            "kb/s" => "in packets (kb/s)",
+            "Mb/s" => "in packets (Mb/s)",
+            _ => "in packets (Gb/s)",
         };
-        course.label = label;
         course.lines.iter_mut().flatten().for_each(|point| point.1 *= factor);
     }
     let keys: Vec<(Key, String)> = shown
@@ -1146,6 +1171,44 @@ mod tests {
         assert_eq!(starved(&open, &names, PACKETS), "");
     }
 
+    /// Values of a variant whose times still climb are those of its length.
+    #[test]
+    fn variants_that_are_not_steady_are_named() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        let names: Vec<String> = reports.iter().map(|report| report.run.name.clone()).collect();
+        (reports[0].window.steady, reports[1].window.steady) = (true, true);
+        assert_eq!(transient(&reports), "");
+        reports[1].window.steady = false;
+        let law = format!("not steady, means depend on the length of the run: {}", names[1]);
+        assert_eq!(transient(&reports), law);
+        let caption = Caption { scenario: "s".into(), note: String::new() };
+        for name in ["goodput", "decomposition"] {
+            let figure = svg(&caption, &reports, name).expect("it is drawn");
+            assert!(figure.contains("not steady"), "{name}");
+        }
+        reports[0].window.steady = false;
+        assert_eq!(transient(&reports), "not steady: means depend on the length of the run");
+    }
+
+    /// Where a ratio has no value a dash stands where its bar would begin, on the page.
+    #[test]
+    fn what_has_no_value_stays_on_the_page() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        reports[1].flows[0].goodput_gbps.value = f64::NAN;
+        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let figure = svg(&caption, &reports, "goodput").expect("it is drawn");
+        let dash = figure.lines().scan("", |before, line| {
+            let pair = (*before, line);
+            *before = line;
+            Some(pair)
+        });
+        let places: Vec<f64> = dash
+            .filter(|(_, line)| line.trim() == "-")
+            .map(|(open, _)| open.split("x=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
+            .collect();
+        assert!(!places.is_empty() && places.iter().all(|x| *x > MARGIN), "{places:?}");
+    }
+
     /// The fullest queue of each variant is drawn, however empty it is elsewhere; what has no room is
     /// the second of somebody.
     #[test]
@@ -1186,7 +1249,18 @@ mod tests {
         assert!(after.0 <= 1.05 && after.1 >= LEAST_POINTS as usize, "{after:?}");
         let caption = Caption { scenario: "s".into(), note: String::new() };
         let told = throughput(&caption, &reports).to_svg();
-        assert!(told.contains("a packet counts where it ends"), "{told}");
+        // 4 000 octets in 20 packets of 4.3 us, in bins of the collector
+        let scales = Scales::new(&reports, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
+        let grain = scales.of[0].grain(&reports[0]);
+        assert!(grain >= 20 * LONG, "{grain}");
+        let law = format!(
+            "one of 4 000 octets makes {} Gb/s in a mean over {}",
+            three_digits(32_000.0 * 1e3 / grain as f64),
+            time_text(grain as f64)
+        );
+        let plain = told.replace('\n', " ");
+        assert!(law.split(' ').all(|word| plain.contains(word)), "{law}: {told}");
+        assert!(plain.contains("in a mean over") || plain.contains("in a mean"), "{told}");
     }
 
     /// 900 of 1 000 arrived: the distribution of those that did ends at 90 %.

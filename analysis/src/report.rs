@@ -270,7 +270,8 @@ impl VariantReport {
             // Who asks for nothing is not refused anything, whatever becomes of the frames that keep
             // connections.
             report.saturated &= report.books.asked > 0;
-            report.falls_behind = report.saturated && !report.closed_loop;
+            // a closed loop waits for what is under way, and not for what is lost
+            report.falls_behind = report.saturated && (!report.closed_loop || report.books.loses());
             let declared = |list: &[u16]| list.iter().any(|flow| usize::from(*flow) == index);
             report.role = match () {
                 () if declared(&run.victims) => Some(Role::Victim),

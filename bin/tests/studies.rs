@@ -811,18 +811,18 @@ fn conduit_leak() {
         let unanswered = count.octets - 52 * count.allocated;
         assert!(unanswered <= 2 * 52, "{count:?}");
     }
-    assert_eq!((literal.most_from_one, literal.stats.refuses), (500, 2));
+    assert_eq!((literal.most_from_one, literal.stats.refuses), ((500, 500), 2));
     for (variant, nodes) in [("corrected-pair", 2), ("corrected-32", 32)] {
         let (totals, pairs) = (conduits(&study, variant), nodes * (nodes - 1) / 2);
         let last = totals.census.last().expect("there was a census");
         assert_eq!(audit(totals), [pairs, 0, 0, 0, 0], "{variant}");
         let counted = [last.conduits, last.records, last.streams, last.leaked, last.octets];
         assert_eq!(counted, [pairs, 2 * pairs, 2 * pairs, 0, 2 * 52 * pairs], "{variant}");
-        assert_eq!(totals.most_from_one, 1);
+        assert_eq!(totals.most_from_one.0, 1);
     }
     let storm = conduits(&study, "literal-32");
     // Every node has given every other all that it has for it, and refuses what comes then.
-    assert_eq!((storm.stats.allocated, storm.most_from_one), (32 * 31 * 20, 20));
+    assert_eq!((storm.stats.allocated, storm.most_from_one), (32 * 31 * 20, (20, 20)));
     assert_eq!((storm.stats.refuses, storm.stats.opens), (32 * 31, 32 * 31 * 21));
     for report in &study.reports {
         let stats = &conduits(&study, &report.run.name).stats;

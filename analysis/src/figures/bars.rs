@@ -2,7 +2,7 @@
 
 use super::{
     Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, starved,
-    subtitle, told, under_way_share,
+    subtitle, told, transient, under_way_share,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
@@ -131,7 +131,7 @@ const CARRYING: Level =
 
 pub(super) const EFFICIENCY: Metric = Metric {
     title: "Efficiency",
-    subtitle: "octets that users got, each once, in all that were sent for them, delimiters included",
+    subtitle: "octets that users got, each once, in all that their flow sent, delimiters included",
     label: "payload (% of octets on the link)",
     most: Some(100.0),
     trap: |_| None,
@@ -194,7 +194,8 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let drawn = rows.iter().any(|row| (metric.of)(row.flow).half_width.is_finite());
     let intervals = if drawn { "intervals: 95 %" } else { "" };
     let trap = rows.iter().find_map(|row| (metric.trap)(row.flow)).unwrap_or("");
-    let more = joined(&[variant, metric.subtitle, trap, intervals, &against, &note]);
+    let transient = transient(reports);
+    let more = joined(&[variant, metric.subtitle, trap, intervals, &against, &transient, &note]);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
@@ -222,7 +223,9 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
         let shown = (metric.of)(row.flow);
-        let (x, _) = panel.place((shown.value, 0.0));
+        // nothing to show stands where the bar would begin
+        let value = if shown.value.is_finite() { shown.value } else { 0.0 };
+        let (x, _) = panel.place((value, 0.0));
         scene.rect(left, y, x - left, BAR, stroke(row.variant).color);
         let mut end = x;
         if shown.half_width.is_finite() && shown.half_width > 0.0 {
@@ -384,7 +387,8 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
     let flat = rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
-    let more = joined(&[variant, &ended, &carried, level.trap, &few, flat, &note]);
+    let transient = transient(reports);
+    let more = joined(&[variant, &ended, &carried, level.trap, &few, flat, &transient, &note]);
     heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
@@ -411,7 +415,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let shares = Panel { x: left + width + gap, horizontal: Axis::exactly(100.0), ..absolute };
     let (left_title, right_title) = match level.with_source_queue {
         true => ("latency", "shares"),
-        false => ("without the source queue", "shares of the whole latency"),
+        false => ("all but the source queue", "shares of the whole latency"),
     };
     for (panel, heading, label) in [
         (&absolute, left_title, format!("mean time per {} ({})", level.noun, unit.symbol)),

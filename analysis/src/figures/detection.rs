@@ -1,7 +1,7 @@
 //! What a period of heartbeats costs and brings where paths of LINX are blocked for a while: false timeouts
 //! against the time to notice a crash.
 
-use super::timeouts::{LIGHT, laws, stalls};
+use super::timeouts::{LIGHT, law_keys, laws, stalls};
 use super::{Caption, subtitle};
 use crate::axes::{Axis, INK, Key, MARGIN, PAGE, Panel, heading, legend, legend_height, stroke};
 use crate::report::VariantReport;
@@ -58,11 +58,11 @@ const SHORTEST: f64 = 1.5;
 pub(super) fn detection(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let families = families(reports)?;
     let keys = || {
-        let family =
-            |(index, family): (usize, &(&str, Vec<Point>))| (Key::Line(stroke(index)), family.0.to_string());
+        let family = |(index, family): (usize, &(&str, Vec<Point>))| {
+            (Key::Points(stroke(index)), family.0.to_string())
+        };
         let mut keys: Vec<(Key, String)> = families.iter().enumerate().map(family).collect();
-        keys.push((Key::Box(INK), "law, three periods after the last heartbeat".into()));
-        keys.push((Key::Box(LIGHT), "law, three ticks of the own timer".into()));
+        keys.extend(law_keys());
         keys
     };
     let top = 66.0 + legend_height(&keys(), PAGE - 2.0 * MARGIN);

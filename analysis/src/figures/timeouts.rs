@@ -1,7 +1,7 @@
 //! How often a path of LINX that is blocked for a while ends a connection, against how long it is.
 
 use super::{Caption, subtitle};
-use crate::axes::{Axis, INK, Key, MARGIN, PAGE, Panel, heading, legend, legend_height, stroke};
+use crate::axes::{Axis, INK, Key, MARGIN, PAGE, Panel, Stroke, heading, legend, legend_height, stroke};
 use crate::num::ratio;
 use crate::report::VariantReport;
 use crate::scene::Scene;
@@ -75,6 +75,15 @@ pub(super) fn laws(periods: f64) -> [f64; 2] {
 /// The second law: neither a line of the grid nor the first law.
 pub(super) const LIGHT: RGBColor = RGBColor(0x9a, 0x9a, 0x9a);
 
+/// How the laws are drawn.
+pub(super) fn law_keys() -> [(Key, String); 2] {
+    let line = |color| Key::Line(Stroke { color, dash: &[], marker: None });
+    [
+        (line(INK), "law, three periods after the last heartbeat".into()),
+        (line(LIGHT), "law, three ticks of the own timer".into()),
+    ]
+}
+
 /// The figure, if there are stalls of several lengths.
 pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let families = families(reports);
@@ -84,10 +93,9 @@ pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<S
     let mut keys: Vec<(Key, String)> = families
         .iter()
         .enumerate()
-        .map(|(index, family)| (Key::Line(stroke(index)), family.0.to_string()))
+        .map(|(index, family)| (Key::Points(stroke(index)), family.0.to_string()))
         .collect();
-    keys.push((Key::Box(INK), "law, three periods after the last heartbeat".into()));
-    keys.push((Key::Box(LIGHT), "law, three ticks of the own timer".into()));
+    keys.extend(law_keys());
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let mut scene = Scene::new(PAGE as u32, (top + 34.0 + 340.0 + 62.0) as u32);
     let about = "share of stalls of a path that end a connection although the peer is there";

@@ -1,7 +1,7 @@
 //! What congestion costs those who have nothing to do with it, and what freeing them costs the hot flows:
 //! variants side by side.
 
-use super::{Caption, UNDER_WAY_SHARE, joined, subtitle};
+use super::{Caption, UNDER_WAY_SHARE, joined, subtitle, transient};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
 use crate::num::{ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
@@ -13,6 +13,9 @@ const VARIANTS: std::ops::RangeInclusive<usize> = 2..=30;
 const BAR: f64 = 20.0;
 const PITCH: f64 = 27.0;
 const GAP: f64 = 26.0;
+
+/// Variants whose share of survivors is named, the smallest first.
+const SURVIVORS_LISTED: usize = 6;
 
 /// What the bars of one column say of a variant.
 struct Column {
@@ -100,16 +103,34 @@ fn survivors(reports: &[VariantReport]) -> String {
         reports.iter().map(|report| (share(report), report.run.name.as_str())).collect();
     few.retain(|few| few.0 < 1.0 - UNDER_WAY_SHARE);
     few.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((share, variant)) = few.first() else { return String::new() };
-    let others =
-        if few.len() > 1 { format!(", and of too few in {} more", few.len() - 1) } else { String::new() };
-    format!("latencies of those that arrived: of {:.1} % in {variant}{others}", 100.0 * share)
+    if few.is_empty() {
+        return String::new();
+    }
+    let text = |(share, variant): &(f64, &str)| format!("{:.1} % in {variant}", 100.0 * share);
+    let listed: Vec<String> = few.iter().take(SURVIVORS_LISTED).map(text).collect();
+    let more = match few.len().saturating_sub(SURVIVORS_LISTED) {
+        0 => String::new(),
+        more => format!(" and more in {more} other variants"),
+    };
+    format!("latencies of those that arrived: of {}{more}", listed.join(", "))
 }
 
 /// Payload of the hot flows, Gb/s: of Scheduled Transfer, octets compared at their destination.
 fn hot(report: &VariantReport) -> f64 {
     let rate = |flow: &FlowReport| flow.goodput_gbps.value;
     of_role(report, Role::Hot).map(rate).sum()
+}
+
+/// Sums over different flows are no comparison.
+fn other_hot_flows(reports: &[VariantReport]) -> String {
+    let names = |report: &VariantReport| -> Vec<String> {
+        of_role(report, Role::Hot).map(|flow| flow.name.clone()).collect()
+    };
+    let first = reports.first().map(names).unwrap_or_default();
+    let other = reports.iter().map(names).find(|other| *other != first);
+    other.map_or(String::new(), |other| {
+        format!("hot flows are not the same everywhere: {} and {}", first.join(" + "), other.join(" + "))
+    })
 }
 
 /// The figure, if some variants have victims that offer a load, and hot flows.
@@ -168,10 +189,11 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     let height = PITCH * reports.len() as f64 + 6.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let declared = "flows as the scenario declares them";
+    let others = other_hot_flows(reports);
     heading(
         &mut scene,
         "Victims and hot flows",
-        &subtitle(caption, &joined(&[declared, &survivors(reports)])),
+        &subtitle(caption, &joined(&[declared, &others, &survivors(reports), &transient(reports)])),
     );
     let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
     for (n, column) in columns.iter().enumerate() {

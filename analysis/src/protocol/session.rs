@@ -4,10 +4,9 @@ use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{Cell, Column, Get as Cells, csv, notes, whole};
 use crate::metric::{Row, yes};
-use crate::num::{Num, count_text, counted_text, time_text};
+use crate::num::{Num, count_text, counted_text, ratio, time_text};
 use crate::run::RunData;
 use models::Outcome;
-use models::session_management::protocol::APPLICATION_STREAMS;
 use models::sim_core::Time;
 use models::stats::{SessionCount, SessionTotals};
 use serde::Serialize;
@@ -318,7 +317,9 @@ pub struct CostSummary {
     pub stream_ids: u64,
     /// Most StreamIDs that one node has given to one other.
     pub most_of_a_pair: u64,
-    /// Of all that a node has for another, 57 344, the share of these.
+    /// How many that node has for another at most.
+    pub limit_of_a_pair: u64,
+    /// Of all that this node has for another (`stream_limit`, 57 344 without it), the share of these.
     pub share_of_stream_ids: Num,
     /// Octets of all management messages.
     pub management_octets: u64,
@@ -330,10 +331,12 @@ impl CostSummary {
     fn new(totals: &SessionTotals) -> Option<Self> {
         let last = totals.census.last()?;
         let (octets, allocated) = (totals.stats.management_octets, totals.stats.allocated);
+        let (most, limit) = totals.most_from_one;
         Some(Self {
             stream_ids: last.streams,
-            most_of_a_pair: totals.most_from_one,
-            share_of_stream_ids: Num(totals.most_from_one as f64 / f64::from(APPLICATION_STREAMS)),
+            most_of_a_pair: most,
+            limit_of_a_pair: limit,
+            share_of_stream_ids: Num(ratio(most.into(), limit.into())),
             management_octets: octets,
             octets_a_stream: (allocated > 0).then(|| Num(octets as f64 / allocated as f64)),
         })
@@ -348,7 +351,7 @@ impl CostSummary {
              have {}{octets}",
             count_text(self.stream_ids),
             count_text(self.most_of_a_pair),
-            count_text(APPLICATION_STREAMS.into()),
+            count_text(self.limit_of_a_pair),
             counted_text(self.management_octets, "octets"),
         )
     }

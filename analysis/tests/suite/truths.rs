@@ -569,6 +569,35 @@ fn what_is_sent_again_is_no_payload() {
     assert!(again > 1, "something was sent again in {again}");
 }
 
+/// A closed loop waits for what is under way; of what is lost it gets nothing, however much more it sends.
+#[test]
+fn a_closed_loop_that_loses_falls_behind() {
+    let reports = study("vc-isolation");
+    let flow = |variant: &str, flow: &str| {
+        let report = reports.iter().find(|report| report.run.name == variant).expect("a variant");
+        let flow = report.flow(flow).expect("a flow");
+        let lost = flow.books.never as f64 / flow.books.asked as f64;
+        (flow.closed_loop, flow.falls_behind, lost > 0.01)
+    };
+    assert_eq!(flow("overload-ct", "overload"), (true, true, true));
+    assert_eq!(flow("one-channel", "overload"), (true, false, false));
+}
+
+/// All StreamIDs that its limit allows are the share that is gone, and not those of 57 344.
+#[test]
+fn all_that_the_limit_allows_is_all() {
+    let reports = study("conduit-leak");
+    let costs: Vec<[u64; 2]> = reports
+        .iter()
+        .filter_map(|report| report.run.outcome.totals.one::<SessionTotals>())
+        .map(|totals| totals.most_from_one.into())
+        .collect();
+    assert!(costs.contains(&[500, 500]) && costs.contains(&[20, 20]), "{costs:?}");
+    let literal = reports.iter().find(|report| report.run.name == "literal-pair").expect("a variant");
+    let text = variant(literal);
+    assert!(text.contains("at most 500 of 500 by one node for one other"), "{text}");
+}
+
 /// 37 registers set this fabric up; the sessions read others of their own afterwards.
 #[test]
 fn accesses_of_sessions_set_nothing_up() {
@@ -580,7 +609,7 @@ fn accesses_of_sessions_set_nothing_up() {
     assert_eq!(sessions.stats.register_reads, 28);
     // All 65 are packets of one flow: an access moves 4 octets, and takes packets of 12 and 20 octets (a
     // read: the answer is the longer one; a write: the request) with a delimiter of 8 each.
-    let flow = report.flow("enumeration").expect("accesses have a flow");
+    let flow = report.flow("registers").expect("accesses have a flow");
     let stats = flow.protocol.expect("agents make them");
     assert_eq!((stats.requests, stats.responses), (65, 65));
     assert_eq!((flow.once, stats.link_octets), (Some(65 * 4), 65 * (12 + 20 + 2 * 8)));

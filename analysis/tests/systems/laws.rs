@@ -420,7 +420,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             && outcome.totals.of::<LinxTotals>().all(|totals| usize::from(totals.flow) != flow)
             && outcome.totals.of::<TransferTotals>().all(|totals| usize::from(totals.flow) != flow);
         // Reads of registers are reported under this flow, and counted by the nodes that make them.
-        let foreign = name == "enumeration" && outcome.totals.of::<SessionTotals>().next().is_some();
+        let foreign = name == "registers";
         if plain && !foreign {
             hold!(
                 broken,

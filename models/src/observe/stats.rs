@@ -437,8 +437,9 @@ pub struct SessionTotals {
     pub ends: Vec<ConduitEnd>,
     /// (device, leaked streams, receive streams handed out) of every node.
     pub by_node: Vec<(u32, u64, u64)>,
-    /// Most receive streams that one node has open from one peer: so many of its StreamIDs are taken.
-    pub most_from_one: u64,
+    /// Most receive streams that one node has open from one peer, and how many it allows: so many of its
+    /// StreamIDs are taken.
+    pub most_from_one: (u64, u64),
     /// What there was at the instants of a census, in their order; empty without one.
     pub census: Vec<SessionCount>,
 }

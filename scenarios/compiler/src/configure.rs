@@ -15,6 +15,8 @@ use models::enumeration::{Outline, OutlineDevice, plan};
 
 /// Flow under which the host's register accesses are reported.
 pub(crate) const FLOW: &str = "enumeration";
+/// Its name where sessions read registers as well: not all of them set the fabric up.
+pub(crate) const REGISTERS: &str = "registers";
 
 /// The host's settings, if there is a host.
 pub(crate) fn setup(spec: &Spec) -> Option<&FabricSetup> {
@@ -143,8 +145,9 @@ impl Compiler<'_> {
             let help = "allowed: 0 to 2; responses take the priority above";
             self.out.push(Diagnostic::error("SC008", "/configure/fabric/priority", message).help(help));
         }
-        if let Some(i) = spec.traffic.iter().position(|flow| flow.name == FLOW) {
-            let message = format!("\"{FLOW}\" is the flow of the host's own requests");
+        let reserved = |name: &str| [FLOW, REGISTERS].contains(&name);
+        if let Some(i) = spec.traffic.iter().position(|flow| reserved(&flow.name)) {
+            let message = format!("\"{}\" is the flow of the host's own requests", spec.traffic[i].name);
             let at = format!("/traffic/{i}/name");
             self.out.push(Diagnostic::error("SC046", at, message).help("choose another name"));
         }

@@ -219,7 +219,12 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     }
     t.warn_overload(c);
     if let Some(host) = &c.host {
-        let (device, flow) = (host.config.host as usize, t.index(configure::FLOW));
+        let reads = |part: &Placed| match &part.node {
+            Some(ProtocolConfig::Session(node)) => node.contacts == ContactSource::Registers,
+            _ => false,
+        };
+        let name = if t.parts.iter().any(reads) { configure::REGISTERS } else { configure::FLOW };
+        let (device, flow) = (host.config.host as usize, t.index(name));
         t.parts.push(Placed { device, flow, source: None, node: None });
     }
     config.flows = t.flows.into_iter().map(|name| FlowConfig { name }).collect();

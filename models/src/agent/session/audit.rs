@@ -75,7 +75,10 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
             }
         }
         totals.leaked += leaked;
-        totals.most_from_one = from.into_values().chain([totals.most_from_one]).max().unwrap_or(0);
+        let most = from.into_values().max().unwrap_or(0);
+        if most > totals.most_from_one.0 {
+            totals.most_from_one = (most, node.config.stream_limit.into());
+        }
         totals.by_node.push((device, leaked, node.totals().allocated));
     }
     let both = matched.iter().filter(|((a, b), _)| a < b);

@@ -144,7 +144,7 @@ fn who_has_no_stream_id_left_refuses() {
     for limit in [1, 2, 30] {
         let end = end(limit);
         let (taken, last) = (2 * u64::from(limit), end.census[3]);
-        assert_eq!((end.stats.allocated, end.most_from_one), (taken, limit.into()), "{end:?}");
+        assert_eq!((end.stats.allocated, end.most_from_one.0), (taken, limit.into()), "{end:?}");
         assert_eq!((end.stats.accepts, end.stats.refuses, end.stats.opens), (taken, 2, taken + 2));
         assert_eq!((last.streams, last.records), (taken, end.records));
         // OPEN has 24 octets, ACCEPT and REFUSE have 28.
