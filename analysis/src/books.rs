@@ -42,7 +42,8 @@ pub(crate) enum Tempo {
     /// Likewise of messages or round trips; that many octets in the whole run.
     Journeys { octets: u64 },
     /// A protocol counts its octets itself: of a flow that ends over this span (from its first start to its
-    /// last completion, or to when it asked last), else over the whole run.
+    /// last completion, or to when it asked last, or to the last try of what never arrived), else over the
+    /// whole run.
     Counted { octets: u64, span: Option<(Time, Time)> },
     /// So many octets between two times, picoseconds.
     Over { octets: u64, from: u64, to: u64 },

@@ -197,34 +197,32 @@ pub struct EndpointTotals {
     pub latency_ps_max: u64,
 }
 
-/// Fabric-wide observations in one time bin; divide sums by `samples`.
+/// Fabric-wide observations in one time bin: packets times the picoseconds that they were there. Divided by
+/// `ps` they are mean numbers.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleBin {
-    /// Samples taken.
-    pub samples: u64,
-    /// Packets in receive buffers of switches, summed.
-    pub switch_input: u64,
-    /// Packets waiting for transmitters of switches, summed.
-    pub switch_waiting: u64,
-    /// Packets waiting at their sources, summed.
-    pub source_waiting: u64,
-    /// Packets in existence, summed.
-    pub in_flight: u64,
+    /// The time of these sums, picoseconds: from the last sample before the bin to the last one in it; 0 if
+    /// there is none in it.
+    pub ps: u64,
+    /// Packets in receive buffers of switches.
+    pub switch_input: u128,
+    /// Packets waiting for transmitters of switches.
+    pub switch_waiting: u128,
+    /// Packets waiting at their sources.
+    pub source_waiting: u128,
+    /// Packets in existence.
+    pub in_flight: u128,
 }
 
-/// Observations of one port.
+/// Observations of one port up to the last sample: packets times the picoseconds that they were there.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortSeries {
-    /// Samples taken.
-    pub samples: u64,
-    /// Sum over samples of packets in the receive buffers.
-    pub input_sum: u64,
-    /// Sum over samples of packets waiting for the transmitter.
-    pub waiting_sum: u64,
-    /// Most packets seen in the receive buffers.
-    pub input_max: u32,
-    /// Most packets seen waiting for the transmitter.
-    pub waiting_max: u32,
+    /// When the last sample was, picoseconds.
+    pub ps: u64,
+    /// Packets in the receive buffers.
+    pub input: u128,
+    /// Packets waiting for the transmitter.
+    pub waiting: u128,
 }
 
 /// From the first beginning to the last end.
@@ -361,9 +359,9 @@ pub struct Collector {
     signals: Vec<Signal>,
     samples: Vec<SampleBin>,
     ports: Vec<((u32, u8), PortSeries)>,
-    /// `[bin * ports + port]` = (input, waiting) sums over samples: one sample writes one run of memory.
-    /// Empty in large fabrics.
-    queues: Vec<(u32, u32)>,
+    /// `[bin * ports + port]` = (input, waiting) packets times picoseconds: one sample writes one run of
+    /// memory. Empty in large fabrics.
+    queues: Vec<(u64, u64)>,
     congestion: Option<Congestion>,
 }
 
@@ -484,8 +482,8 @@ impl Collector {
         self.signals.extend_from_slice(&other.signals);
         self.signals.sort_by_key(|signal| (signal.at, signal.device));
         for (bin, theirs) in self.samples.iter_mut().zip(&other.samples) {
-            // Both parts sample at the same instants, each its own ports: values add, instants do not.
-            bin.samples = bin.samples.max(theirs.samples);
+            // Both parts sample at the same instants, each its own ports: values add, times do not.
+            bin.ps = bin.ps.max(theirs.ps);
             bin.switch_input += theirs.switch_input;
             bin.switch_waiting += theirs.switch_waiting;
             bin.source_waiting += theirs.source_waiting;
@@ -600,9 +598,9 @@ impl Collector {
         !self.queues.is_empty()
     }
 
-    /// Packets in the receive buffers of a port and waiting for its transmitter, summed over the samples of a
-    /// time bin; `None` if that was not kept.
-    pub fn queue(&self, port: (u32, u8), bin: usize) -> Option<(u32, u32)> {
+    /// Packets in the receive buffers of a port and waiting for its transmitter, times the picoseconds that
+    /// they were there, in the time of the [`SampleBin`]; `None` if that was not kept.
+    pub fn queue(&self, port: (u32, u8), bin: usize) -> Option<(u64, u64)> {
         let index = self.ports.binary_search_by_key(&port, |(key, _)| *key).ok()?;
         self.queues.get(bin * self.ports.len() + index).copied()
     }
@@ -798,7 +796,8 @@ impl Probe for Collector {
             sample.dropped,
             sample.in_flight
         );
-        let bin = self.bin(sample.at);
+        // it tells of the time before it
+        let bin = self.bin(Time(sample.at.0.saturating_sub(1)));
         if let Some(congestion) = &mut self.congestion {
             congestion.sample(bin, sample);
         }
@@ -811,27 +810,24 @@ impl Probe for Collector {
         }
         let count = self.ports.len();
         let row = self.queues.get_mut(bin * count..(bin + 1) * count).unwrap_or_default();
-        for (sums, (input, waiting)) in
-            row.iter_mut().zip(sample.input_occupancy.iter().zip(&sample.output_waiting))
-        {
+        let values = sample.input_ps.iter().zip(&sample.waiting_ps);
+        for (sums, (input, waiting)) in row.iter_mut().zip(values.clone()) {
             sums.0 += input;
             sums.1 += waiting;
         }
         let slot = &mut self.samples[bin];
-        slot.samples += 1;
-        slot.in_flight += sample.in_flight;
-        let values = sample.input_occupancy.iter().zip(&sample.output_waiting);
+        slot.ps += sample.at.0 - sample.since.0;
+        slot.in_flight += u128::from(sample.in_flight_ps);
         for (((device, _), series), (&input, &waiting)) in self.ports.iter_mut().zip(values) {
-            series.samples += 1;
-            series.input_sum += u64::from(input);
-            series.waiting_sum += u64::from(waiting);
-            series.input_max = series.input_max.max(input);
-            series.waiting_max = series.waiting_max.max(waiting);
+            let (input, waiting) = (u128::from(input), u128::from(waiting));
+            series.ps = sample.at.0;
+            series.input += input;
+            series.waiting += waiting;
             if self.endpoints[*device as usize] {
-                slot.source_waiting += u64::from(waiting);
+                slot.source_waiting += waiting;
             } else {
-                slot.switch_input += u64::from(input);
-                slot.switch_waiting += u64::from(waiting);
+                slot.switch_input += input;
+                slot.switch_waiting += waiting;
             }
         }
     }

@@ -13,7 +13,6 @@ use crate::num::{TimeUnit, count_text, counted_text, gbps, ratio, three_digits, 
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
-use models::config::Arrivals;
 use models::stats::FlowStats;
 use std::collections::BTreeSet;
 
@@ -433,6 +432,9 @@ fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
 /// Share of what was asked for that had not arrived when the run ended, where books count what this level
 /// shows.
 fn under_way_share(flow: &FlowReport, level: Level) -> f64 {
+    if level.noun == "packet" {
+        return ratio(flow.left.into(), (flow.arrived + flow.dropped + flow.left).max(1).into());
+    }
     match carried_books(flow, level) {
         _ if tells(flow, level) => ratio(flow.books.under_way.into(), flow.books.asked.into()),
         Some([arrived, never, left]) => ratio(left.into(), (arrived + never + left).into()),
@@ -538,12 +540,11 @@ fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
     if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
 }
 
-/// Whether books count what this level shows.
+/// Whether books count what this level of messages or round trips shows.
 fn tells(flow: &FlowReport, level: Level) -> bool {
     let Books { unit, arrived, .. } = flow.books;
     let counted = |of: fn(&FlowStats) -> u64| flow.protocol.as_ref().map(of) == Some(arrived);
     match level.noun {
-        "packet" => unit == "packets",
         "message" if flow.above.is_some() => false,
         "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
         _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
@@ -893,12 +894,12 @@ fn queue_means(report: &VariantReport) -> Vec<QueueMean> {
     let collector = &report.run.collector;
     let mut means = Vec::new();
     for ((device, port), series) in collector.ports().iter().filter(|_| collector.has_queues()) {
-        if collector.is_endpoint(*device) || series.samples == 0 {
+        if collector.is_endpoint(*device) || series.ps == 0 {
             continue;
         }
         let name = report.port_name(*device, *port);
-        for (sum, waiting) in [(series.input_sum, false), (series.waiting_sum, true)] {
-            means.push((sum * 1_000 / series.samples, name.clone(), waiting));
+        for (sum, waiting) in [(series.input, false), (series.waiting, true)] {
+            means.push(((sum * 1_000 / u128::from(series.ps)) as u64, name.clone(), waiting));
         }
     }
     means.sort_by(fuller_first);
@@ -926,45 +927,6 @@ fn chosen(means: &[Vec<QueueMean>], worth: impl Fn(&&QueueMean) -> bool) -> Vec<
         }
     }
     peaks
-}
-
-/// Samples at a multiple of the interval of a flow see the same moment of it each time.
-fn one_phase(reports: &[VariantReport]) -> &'static str {
-    let seen = reports.iter().any(|report| {
-        let config = &report.run.config;
-        let every = config.sample_every.map_or(0, |every| every.0);
-        let mut sources = config.all_sources();
-        every > 0
-            && sources.any(|source| match source.arrivals {
-                Arrivals::Constant { interval: (ps, parts), .. } => {
-                    (u128::from(every) * u128::from(parts)).is_multiple_of(u128::from(ps.max(1)))
-                }
-                _ => false,
-            })
-    });
-    if seen { "samples see a flow of constant interval always at the same moment of it" } else { "" }
-}
-
-/// Fewer samples than this in a point are told.
-const MANY_SAMPLES: u64 = 64;
-
-/// Means of few samples wave where traffic repeats nearly in step with them.
-fn few_samples(panels: &[VariantReport], scales: &Scales) -> String {
-    let count = |(report, scale): (&VariantReport, &Scale)| {
-        let every = report.run.config.sample_every.map_or(u64::MAX, |every| every.0.max(1));
-        (scale.grain(report) / every).max(1)
-    };
-    match panels.iter().zip(&scales.of).map(count).min() {
-        Some(least) if least < MANY_SAMPLES => {
-            let of = if least == 1 {
-                "points are single samples".into()
-            } else {
-                format!("points are means of {least} samples or more")
-            };
-            format!("{of}: what repeats nearly in step with them makes waves")
-        }
-        _ => String::new(),
-    }
 }
 
 /// `None` if the run took no samples, or no queue ever held anything to speak of.
@@ -1008,12 +970,12 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
                     return Vec::new();
                 };
                 over_time(report, *scale, |range, _| {
-                    let samples: u64 = collector.samples()[range.clone()].iter().map(|bin| bin.samples).sum();
-                    let sum: u64 = range
+                    let time: u64 = collector.samples()[range.clone()].iter().map(|bin| bin.ps).sum();
+                    let sum: u128 = range
                         .filter_map(|bin| collector.queue(port, bin))
-                        .map(|(input, output)| u64::from(if *waiting { output } else { input }))
+                        .map(|(input, output)| u128::from(if *waiting { output } else { input }))
                         .sum();
-                    (samples > 0).then(|| ratio(sum.into(), samples.into()))
+                    (time > 0).then(|| ratio(sum, time.into()))
                 })
             };
             Course { label: "packets", lines: peaks.iter().map(line).collect() }
@@ -1025,21 +987,19 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         .map(|(index, queue)| (Key::Line(stroke(index)), queue_text(queue)))
         .collect();
     let note = if all > peaks.len() && peaks.len() == 1 {
-        "the fullest queue of switches by the samples".into()
+        "the fullest queue of switches on average".into()
     } else if all > peaks.len() {
         let of = if panels.len() > 1 { ", of each variant its own first" } else { "" };
-        format!("the {} fullest queues of switches by the samples{of}", peaks.len())
+        format!("the {} fullest queues of switches on average{of}", peaks.len())
     } else {
         String::new()
     };
     let both = peaks.iter().any(|peak| peak.2) && peaks.iter().any(|peak| !peak.2);
     let twice = "a packet in an input buffer that waits for an output is in both lines";
     let twice = if both { twice } else { "" };
-    let few = few_samples(panels, &scales);
     let left_out = left_out(panels.len(), reports.len(), "variants");
-    let phase = one_phase(panels);
     let grain = scales.grain(panels);
-    let more = joined(&[&note, &missed, phase, twice, &grain, &few, scales.note(), &left_out]);
+    let more = joined(&[&note, &missed, twice, &grain, scales.note(), &left_out]);
     let text = subtitle(caption, &more);
     Some(panels_over_time("Queue occupancy over time", &text, panels, keys, &courses, &scales))
 }
@@ -1129,11 +1089,12 @@ mod tests {
     fn what_is_under_way_is_told_beside_distributions() {
         let mut report = VariantReport::new(run(WITH));
         let name = report.flows[0].name.clone();
-        report.flows[0].books =
-            Books { unit: "packets", asked: 300, arrived: 200, under_way: 100, ..Books::default() };
+        (report.flows[0].arrived, report.flows[0].left) = (200, 100);
+        // the same of packets that a protocol sends, which has books of its own
+        report.flows[0].books = Books { unit: "PDUs", asked: 3, arrived: 3, ..Books::default() };
         let told = |report: &VariantReport| still_under_way(std::slice::from_ref(report), &[&name], PACKETS);
         assert_eq!(told(&report), format!("not there at the end: {} 33 %", report.run.name));
-        report.flows[0].books.under_way = 2;
+        report.flows[0].left = 2;
         assert_eq!(told(&report), "");
     }
 

@@ -133,7 +133,7 @@ static ROWS: &[FlowRow] = &[
         "Gb/s",
         "goodput",
         "octets delivered once, over the measured part; of a flow that ends from its first start to its last \
-         completion",
+         completion, or to the last try of what never arrives",
         Get::Estimate(|flow| Some(flow.goodput_gbps), 1.0),
     ),
     row(

@@ -82,6 +82,8 @@ pub struct FlowReport {
     pub dropped: u64,
     /// Packets that arrived in the whole run.
     pub arrived: u64,
+    /// Packets that were under way at its end.
+    pub left: u64,
     /// Offered load: share of injection link time, mean over sources.
     pub offered_load: f64,
     /// Accepted load, likewise: what the fabric delivers, also what a host refuses by RETRY.
@@ -246,6 +248,7 @@ impl VariantReport {
                 let sources = per_flow[index];
                 Some(Box::new(gathered.report(flow.name.clone(), sources, &window, collector, None)))
             };
+            report.left = run.outcome.left.get(index).map_or(0, |left| left.packets);
             report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
             report.messages = of_journeys(&data.messages);
             report.round_trips = of_journeys(&data.round_trips);
@@ -281,6 +284,7 @@ impl VariantReport {
             flows.push(report);
         }
         let mut overall = total.report("overall".into(), all, &window, collector, slot);
+        overall.left = flows.iter().map(|flow: &FlowReport| flow.left).sum();
         overall.books = Books::sum(flows.iter().map(|flow: &FlowReport| flow.books));
         let rates: Vec<FlowRate> = flows.iter().map(FlowReport::rate).collect();
         overall.set_rate(&together(&rates, octets, overall.goodput_gbps));
@@ -506,6 +510,7 @@ impl Gathered {
             delivered,
             dropped: self.dropped,
             arrived: self.bins.iter().map(|bin| bin.packets).sum(),
+            left: 0,
             offered_load,
             accepted_load: Estimate {
                 value: accepted_load,

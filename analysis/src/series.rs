@@ -143,17 +143,19 @@ fn last_bin(report: &VariantReport, counts: &[[u64; 2]]) -> usize {
     report.window.to_bin.max(happened)
 }
 
-/// Mean of the samples in a bin.
-fn sampled(report: &VariantReport, bin: usize, of: fn(&SampleBin) -> u64) -> Cell {
+/// Mean over the time of the samples in a bin.
+fn sampled(report: &VariantReport, bin: usize, of: fn(&SampleBin) -> u128) -> Cell {
     let sample = &report.run.collector.samples()[bin];
-    Cell::Real(mean(of(sample).into(), sample.samples))
+    Cell::Real(mean(of(sample), sample.ps))
 }
 
 const FABRIC: Columns<usize, 7> = [
     Column::new("time_us", "beginning of the time bin", |report, bin| start_us(report, *bin)),
-    Column::new("in_flight_packets", "packets in the fabric and at their sources, mean", |report, bin| {
-        sampled(report, *bin, |sample| sample.in_flight)
-    }),
+    Column::new(
+        "in_flight_packets",
+        "packets in the fabric and at their sources, mean over time",
+        |report, bin| sampled(report, *bin, |sample| sample.in_flight),
+    ),
     Column::new("source_waiting_packets", "of these, waiting at their sources", |report, bin| {
         sampled(report, *bin, |sample| sample.source_waiting)
     }),
@@ -223,8 +225,10 @@ const QUEUES: Columns<Queue, 4> = [
         Cell::Text(report.port_name(at.port.0, at.port.1))
     }),
     Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
-    Column::new("input_packets", "packets in its receive buffers, mean", |_, at| Cell::Real(at.input)),
-    Column::new("waiting_packets", "packets waiting for its transmitter, mean", |_, at| {
+    Column::new("input_packets", "packets in its receive buffers, mean over time", |_, at| {
+        Cell::Real(at.input)
+    }),
+    Column::new("waiting_packets", "packets waiting for its transmitter, likewise", |_, at| {
         Cell::Real(at.waiting)
     }),
 ];
@@ -233,10 +237,10 @@ const QUEUES: Columns<Queue, 4> = [
 pub fn queues_csv(reports: &[VariantReport]) -> String {
     csv(&QUEUES, variants(reports), |report| {
         let collector = &report.run.collector;
-        let mut fullest: Vec<(u64, (u32, u8))> = collector
+        let mut fullest: Vec<(u128, (u32, u8))> = collector
             .ports()
             .iter()
-            .map(|(port, series)| (series.input_sum + series.waiting_sum, *port))
+            .map(|(port, series)| (series.input + series.waiting, *port))
             .filter(|(sum, _)| *sum > 0)
             .collect();
         fullest.sort_by_key(|&(sum, port)| (std::cmp::Reverse(sum), port));
@@ -244,9 +248,9 @@ pub fn queues_csv(reports: &[VariantReport]) -> String {
         fullest.sort_by_key(|&(_, port)| port);
         let bins = |port: (u32, u8)| {
             (0..report.window.to_bin).filter_map(move |bin| {
-                let samples = collector.samples()[bin].samples;
-                let (input, waiting) = collector.queue(port, bin).filter(|_| samples > 0)?;
-                let mean = |sum: u32| ratio(sum.into(), samples.into());
+                let time = collector.samples()[bin].ps;
+                let (input, waiting) = collector.queue(port, bin).filter(|_| time > 0)?;
+                let mean = |sum: u64| ratio(sum.into(), time.into());
                 Some(Queue { port, bin, input: mean(input), waiting: mean(waiting) })
             })
         };

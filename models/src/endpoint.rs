@@ -68,7 +68,7 @@ impl Endpoint {
         if pick.packet == NIL {
             return None;
         }
-        links.take(port, pick);
+        links.take(port, pick, cx.now().0);
         self.start(links, cx, pick.packet)
     }
 
@@ -278,6 +278,7 @@ impl Endpoint {
         let tx = &mut links.ports[port.index()].tx;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
+        links.observe.occupancy.waits(port, at);
     }
 
     /// Commits `packet` (in no list) to the wire now. Where its agent has to hear of that, it must

@@ -203,13 +203,15 @@ impl<P: Probe> Links<P> {
     }
 
     /// What a sample sees of packets, beside those of other parts of the fabric.
-    pub fn see_packets(&self, sample: &mut Sample) {
-        let ledger = &self.observe.ledger;
+    pub fn see_packets(&mut self, sample: &mut Sample) {
+        let ledger = &mut self.observe.ledger;
         sample.injected += ledger.injected;
         sample.replicated += ledger.replicated;
         sample.delivered += ledger.delivered;
         sample.dropped += ledger.dropped;
-        sample.in_flight += self.packets.len() as u64;
+        let now = self.packets.len() as u64;
+        sample.in_flight += now;
+        sample.in_flight_ps = sample.in_flight_ps.wrapping_add(ledger.in_flight.close(sample.at, now));
     }
 
     /// Conservation: injected + replicated = delivered + dropped + in flight.

@@ -2,12 +2,14 @@
 //! that is simulated.
 
 pub(crate) mod clock;
+pub(crate) mod occupancy;
 pub(crate) mod pointer;
 pub mod probe;
 pub mod stats;
 pub mod totals;
 
 use crate::config::FabricConfig;
+use crate::observe::occupancy::{Integral, Occupancy};
 use crate::observe::probe::Sample;
 use sim_core::{ActorId, Fingerprint, KeySource, Shake};
 use std::sync::Arc;
@@ -22,6 +24,8 @@ pub(crate) struct Ledger {
     pub packet_hops: u64,
     /// Of these, in symbol granularity.
     pub symbol_hops: u64,
+    /// Packets that exist.
+    pub in_flight: Integral,
 }
 
 /// Kinds of fingerprint entries. Frozen.
@@ -42,6 +46,7 @@ pub(crate) mod mark {
 pub(crate) struct Observe<P> {
     pub probe: P,
     pub ledger: Ledger,
+    pub occupancy: Occupancy,
     pub outcome: Fingerprint,
     pub trajectory: Fingerprint,
     pub sample: Sample,
@@ -63,6 +68,7 @@ impl<P> Observe<P> {
         Observe {
             probe,
             ledger: Ledger::default(),
+            occupancy: Occupancy::new(if config.sample_every.is_some() { names.len() } else { 0 }),
             outcome: Fingerprint::default(),
             trajectory: Fingerprint::default(),
             sample: Sample { ports: Arc::new(names), ..Sample::default() },

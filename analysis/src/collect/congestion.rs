@@ -17,8 +17,8 @@ pub struct Congestion {
     starts: Vec<usize>,
     ports: usize,
     bins_per_frame: usize,
-    /// Staging queues stopped now, by port.
-    stopped: Vec<u32>,
+    /// By port.
+    stopped: Vec<Stopped>,
     frames: Vec<Frame>,
 }
 
@@ -27,16 +27,31 @@ pub struct Congestion {
 pub struct Frame {
     /// The last sample.
     pub at: u64,
-    /// How many samples it has.
-    pub samples: u32,
     /// What transmitters had carried then, picoseconds.
     pub carried: Vec<u64>,
-    /// Sums over samples of packets in receive buffers.
-    pub input: Vec<u32>,
-    /// Likewise of packets that wait.
-    pub waiting: Vec<u32>,
-    /// Likewise of staging queues.
-    pub stopped: Vec<u32>,
+    /// Packets in receive buffers since the last sample before the frame, times the picoseconds that they
+    /// were there.
+    pub input: Vec<u64>,
+    /// Likewise packets that waited.
+    pub waiting: Vec<u64>,
+    /// Staging queues that had been stopped up to `at`, times the picoseconds that they were.
+    pub stopped: Vec<u64>,
+}
+
+/// Staging queues of a port.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+struct Stopped {
+    /// How many are stopped now.
+    now: u64,
+    /// When they were released, less when they were stopped, picoseconds; wraps.
+    ps: u64,
+}
+
+impl Stopped {
+    /// Queues times the picoseconds for which they had been stopped at `at`.
+    fn until(&self, at: u64) -> u64 {
+        self.ps.wrapping_add(self.now.wrapping_mul(at))
+    }
 }
 
 impl Congestion {
@@ -52,7 +67,7 @@ impl Congestion {
             starts,
             ports,
             bins_per_frame: 1,
-            stopped: vec![0; ports],
+            stopped: vec![Stopped::default(); ports],
             frames: vec![Frame::default(); FRAMES],
         })
     }
@@ -65,15 +80,24 @@ impl Congestion {
     /// A staging queue stopped, or was released.
     pub fn edge(&mut self, edge: &StagingEdge) {
         let port = self.starts[edge.device as usize] + usize::from(edge.port);
-        let count = &mut self.stopped[port];
-        *count = if edge.stopped { *count + 1 } else { count.saturating_sub(1) };
+        let stopped = &mut self.stopped[port];
+        if edge.stopped {
+            stopped.now += 1;
+            stopped.ps = stopped.ps.wrapping_sub(edge.at.0);
+        } else if stopped.now > 0 {
+            stopped.now -= 1;
+            stopped.ps = stopped.ps.wrapping_add(edge.at.0);
+        }
     }
 
     /// Queues stop in the parts of the fabric, each in one of them: how many are stopped now.
     pub(super) fn stopped_in<'a>(&mut self, parts: impl Iterator<Item = &'a Congestion>) {
-        self.stopped.fill(0);
+        self.stopped.fill(Stopped::default());
         for part in parts {
-            self.stopped.iter_mut().zip(&part.stopped).for_each(|(all, stopped)| *all += stopped);
+            for (all, stopped) in self.stopped.iter_mut().zip(&part.stopped) {
+                all.now += stopped.now;
+                all.ps = all.ps.wrapping_add(stopped.ps);
+            }
         }
     }
 
@@ -84,27 +108,19 @@ impl Congestion {
             return;
         }
         let frame = &mut self.frames[bin / self.bins_per_frame];
-        if frame.samples == 0 {
-            for sums in [&mut frame.input, &mut frame.waiting, &mut frame.stopped] {
-                sums.resize(self.ports, 0);
-            }
-        }
         frame.at = sample.at.0;
-        frame.samples += 1;
         frame.carried.clone_from(&sample.carried_ps);
-        let values = [
-            (&mut frame.input, &sample.input_occupancy),
-            (&mut frame.waiting, &sample.output_waiting),
-            (&mut frame.stopped, &self.stopped),
-        ];
-        for (sums, now) in values {
-            sums.iter_mut().zip(now).for_each(|(sum, now)| *sum += now);
+        let values = [(&mut frame.input, &sample.input_ps), (&mut frame.waiting, &sample.waiting_ps)];
+        for (sums, more) in values {
+            sums.resize(self.ports, 0);
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         }
+        frame.stopped = self.stopped.iter().map(|stopped| stopped.until(frame.at)).collect();
     }
 
     /// Frames that were sampled.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.frames.iter().filter(|frame| frame.samples > 0)
+        self.frames.iter().filter(|frame| frame.at > 0)
     }
 
     /// Place of a port in the values of a frame.

@@ -8,7 +8,7 @@ impl Share for Collector {
         self.clone()
     }
 
-    /// Samples are of the whole, and count the staging queues that are stopped.
+    /// Samples are of the whole, also of the staging queues that are stopped.
     fn before_sample(&mut self, parts: &[&Self]) {
         if let Some(congestion) = &mut self.congestion {
             congestion.stopped_in(parts.iter().filter_map(|part| part.congestion.as_ref()));

@@ -50,7 +50,10 @@ impl Protocol for Session {
             lost_late: 0,
             touched: [stats.injected[0], stats.injected[2]],
         };
-        let tempo = Tempo::Counted { octets: stats.octets_delivered, span: stats.pdu_span };
+        // what never arrives has no end: so the span goes on for as long as it was tried
+        let tried = if books.never > 0 { stats.data_until } else { Time(0) };
+        let span = stats.pdu_span.map(|(from, to)| (from, to.max(tried)));
+        let tempo = Tempo::Counted { octets: stats.octets_delivered, span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
     }
 

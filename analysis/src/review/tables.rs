@@ -448,7 +448,7 @@ pub(super) fn over_time(html: &mut Html, run: &Run) {
     queues.iter_mut().for_each(|series| series.points = mean_of(std::mem::take(&mut series.points)));
     let left_out = queues.len().saturating_sub(LINES);
     queues.truncate(LINES);
-    let title = format!("Packets that wait, mean of samples ({})", stamp(run));
+    let title = format!("Packets that wait, mean over time ({})", stamp(run));
     let chart = Chart { title, x: "time, µs", y: "packets", series: queues, ..Chart::default() };
     figure(html, &chart, left_out, "The run took no samples of queues.");
 }

@@ -17,9 +17,11 @@ pub enum Question {
     Link(usize),
 }
 
-/// What binds a flow that waits for this, in words.
-fn binding(cause: Cause) -> &'static str {
+/// What binds a flow that waits for this, in words; `closed`: it is a closed loop.
+fn binding(cause: Cause, closed: bool) -> &'static str {
     match cause {
+        // It creates a packet when one leaves, so it is never faster than its link.
+        Cause::SourceQueue if closed => "the backlog that a closed loop keeps at its source",
         Cause::SourceQueue => "the source: it creates faster than its injection link takes",
         Cause::Serialization => "the wire: octets take their time on each link",
         Cause::Propagation => "the wire: signals take their time along it",
@@ -80,7 +82,7 @@ fn of_flow(name: &str, flow: &Value) -> String {
         ": {level} take {} on average, {:.1} % of it waiting; what binds is {} ({}, {:.1} %, {})\n",
         time_text(mean * 1e3),
         100.0 * waits,
-        binding(worst),
+        binding(worst, flow["closed_loop"] == true),
         worst.name(),
         100.0 * most,
         time_text(mean * 1e3 * most)
@@ -167,4 +169,31 @@ fn of_link(variant: &Variant, index: usize, budget: &Budget, counts: &Counts) ->
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// What waits at its source waits for its link, or is the backlog of a closed loop, which is never faster
+    /// than its link.
+    #[test]
+    fn a_closed_loop_is_not_faster_than_its_link() {
+        let share = |cause: &Cause| match cause {
+            Cause::SourceQueue => 0.9,
+            Cause::Serialization => 0.1,
+            _ => 0.0,
+        };
+        let causes = Cause::ALL.iter().map(|cause| (cause.name().to_owned(), json!({"share": share(cause)})));
+        let decomposition = Value::Object(causes.collect());
+        let told = |closed: bool| {
+            let latency = json!({"mean": {"value": 1_000.0}});
+            let flow = json!({"closed_loop": closed, "latency_ns": latency, "decomposition": decomposition});
+            of_flow("f", &flow)
+        };
+        let (open, closed) = (told(false), told(true));
+        assert!(open.contains("faster than its injection link takes (source queue, 90.0 %"), "{open}");
+        assert!(closed.contains("backlog that a closed loop keeps at its source (source queue"), "{closed}");
+    }
 }

@@ -16,7 +16,7 @@ struct Told {
     ports: Vec<String>,
     /// Share of the time since the last frame in which the transmitter carried packets, in 255ths.
     link_use: String,
-    /// Mean packets waiting for the transmitter, rounded up, at most 255.
+    /// Mean packets waiting for the transmitter in that time, rounded up, at most 255.
     waiting: String,
     /// Mean packets in the receive buffers, likewise.
     held: String,
@@ -60,25 +60,30 @@ impl Told {
                 .collect();
             base64(&short(&all))
         };
-        let mean = |of: fn(&Frame) -> &Vec<u32>| {
-            bytes(&|frame, port| of(frames[frame])[port].div_ceil(frames[frame].samples).min(255) as u8)
+        let before = |frame: usize| frame.checked_sub(1).map(|before| frames[before]);
+        // so many 255ths or things on average in the time of the frame
+        let mean = |frame: usize, whole: u128| {
+            let time = frames[frame].at - before(frame).map_or(0, |before| before.at);
+            whole.div_ceil(u128::from(time.max(1))).min(255) as u8
         };
         let link_use = bytes(&|frame, port| {
-            let before = frame.checked_sub(1).map(|before| (frames[before].at, frames[before].carried[port]));
-            let (from, carried) = before.unwrap_or((0, 0));
-            let time = frames[frame].at - from;
             // what a retry cut short is given back
-            let carried = frames[frame].carried[port].saturating_sub(carried);
-            let share = (u128::from(carried) * 255).div_ceil(u128::from(time.max(1)));
-            share.min(255) as u8
+            let earlier = before(frame).map_or(0, |before| before.carried[port]);
+            mean(frame, u128::from(frames[frame].carried[port].saturating_sub(earlier)) * 255)
         });
+        let stopped = bytes(&|frame, port| {
+            let earlier = before(frame).map_or(0, |before| before.stopped[port]);
+            mean(frame, frames[frame].stopped[port].wrapping_sub(earlier).into())
+        });
+        let packets =
+            |of: fn(&Frame) -> &Vec<u64>| bytes(&|frame, port| mean(frame, of(frames[frame])[port].into()));
         Some(Self {
             frame_us: frames.iter().map(|frame| Num(frame.at as f64 / 1e6)).collect(),
             ports: linked.iter().map(|(device, port)| report.port_name(*device, *port)).collect(),
             link_use,
-            waiting: mean(|frame| &frame.waiting),
-            held: mean(|frame| &frame.input),
-            stopped: mean(|frame| &frame.stopped),
+            waiting: packets(|frame| &frame.waiting),
+            held: packets(|frame| &frame.input),
+            stopped,
         })
     }
 }

@@ -98,32 +98,36 @@ fn reports_after_the_end_are_refused() {
 fn samples_are_summed_by_place() {
     let mut c = collector();
     let ports = Arc::new(vec![(0, 0), (6, 0), (6, 1)]);
-    for (at, value) in [(0, 3), (1_000, 5)] {
+    // the last one ends where a bin ends, and tells of what was before
+    for (since, at, value) in [(0, 600, 3), (600, 1_000, 5), (1_000, c.bin_start(1), 7)] {
         c.sample(&Sample {
             at: Time(at),
+            since: Time(since),
             ports: Arc::clone(&ports),
-            input_occupancy: vec![9, value, 1],
-            output_waiting: vec![7, 2, value],
+            input_ps: vec![9, value, 1],
+            waiting_ps: vec![7, 2, value],
+            in_flight_ps: 40,
             ..Sample::default()
         });
     }
     let bin = c.samples()[0];
-    assert_eq!((bin.samples, bin.switch_input, bin.switch_waiting, bin.source_waiting), (2, 10, 12, 14));
+    assert_eq!((bin.ps, bin.switch_input, bin.switch_waiting), (c.bin_start(1), 18, 21));
+    assert_eq!((bin.source_waiting, bin.in_flight), (21, 120));
     let (key, series) = &c.ports()[1];
-    assert_eq!((*key, series.input_sum, series.input_max, series.waiting_max), ((6, 0), 8, 5, 2));
-    assert_eq!(c.queue((6, 0), 0), Some((8, 4)));
-    assert_eq!(c.queue((6, 1), 0), Some((2, 8)));
+    assert_eq!((*key, series.ps, series.input, series.waiting), ((6, 0), c.bin_start(1), 15, 6));
+    assert_eq!(c.queue((6, 0), 0), Some((15, 6)));
+    assert_eq!(c.queue((6, 1), 0), Some((3, 15)));
     assert_eq!(c.queue((6, 2), 0), None);
 }
 
 /// Two parts of a fabric sample their own ports at the same instants.
 #[test]
 fn samples_of_parts_merge() {
-    let sample = |ports: Vec<(u32, u8)>, input: Vec<u32>| Sample {
+    let sample = |ports: Vec<(u32, u8)>, input: Vec<u64>| Sample {
         at: Time(77),
         ports: Arc::new(ports),
-        output_waiting: vec![1; input.len()],
-        input_occupancy: input,
+        waiting_ps: vec![1; input.len()],
+        input_ps: input,
         ..Sample::default()
     };
     let mut whole = collector();

@@ -10,7 +10,7 @@ use analysis::series::flows_csv;
 use analysis::sweep::METRICS;
 use analysis::table::{conclusion, variant};
 use analysis::{Collector, CollectorConfig, RunData, VariantReport};
-use models::probe::Cause;
+use models::probe::{Cause, Signal, SignalKind};
 use models::run::{Progress, RunOptions};
 use models::stats::{LinxEnd, LinxTotals, SessionTotals};
 use scenarios::Warmup;
@@ -626,6 +626,17 @@ fn a_pdu_after_its_stream_is_lost_unseen() {
     assert_eq!((books.asked, books.arrived, books.never), (3, 2, 1));
     let text = variant(&report);
     assert!(text.contains("3 sent, 2 delivered, 0 lost, 0 waiting, 1 lost without a word"), "{text}");
+    // It was tried until its receiver had it, and nothing came there after it: two PDUs in all that time.
+    let is_there = |signal: &&Signal| {
+        let device = &report.run.config.devices[signal.device as usize];
+        device.path == "destination" && matches!(signal.kind, SignalKind::Arrived { .. })
+    };
+    let arrivals = report.run.collector.signals().iter().filter(is_there);
+    let last = arrivals.map(|signal| signal.at.0).max().unwrap();
+    assert!(last > 6_000_000);
+    let flow = &report.flows[0];
+    assert_eq!(flow.rate_span, Some((0, last)));
+    assert!((flow.goodput_gbps.value - 2.0 * 64.0 * 8e3 / last as f64).abs() < 1e-9);
     // A PDU waits for its stream, too: what messages wait for is not what users do.
     let lines = conclusion(&[report]).join("; ");
     assert!(!lines.contains("waiting is") && lines.contains("waiting of messages of sessions is"), "{lines}");

@@ -666,6 +666,19 @@ impl Session {
         }
     }
 
+    /// Whether what goes to `node` in this way begins with a command: PDUs on streams of type 9 do not, only
+    /// what the stream of the receiver takes does.
+    fn has_command(&self, node: u16, conveyance: Conveyance) -> bool {
+        match conveyance {
+            Conveyance::Message { .. } => true,
+            Conveyance::Stream { cos, stream_id: stream } => {
+                let contact = self.config.directory.get(&node).map(|entry| entry.contact);
+                contact == Some(Contact::Stream { stream, cos })
+            }
+            _ => false,
+        }
+    }
+
     /// Tells observers of something, if they want to know.
     fn note(&self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
         if self.config.charted {
@@ -698,24 +711,25 @@ impl Session {
     }
 }
 
+/// The command with which a message begins.
+fn command(octets: &[u8]) -> Option<Command> {
+    octets.first().copied().and_then(Command::from_code)
+}
+
+/// Whether a message with this command carries a PDU, or a part of one.
+const fn is_data(command: Option<Command>) -> bool {
+    matches!(command, Some(Command::Data | Command::Data1 | Command::Data2))
+}
+
 impl Protocol for Session {
     fn has_classes(&self) -> bool {
         self.config.classes
     }
 
     fn goes_first(&self, to: Option<u32>, conveyance: Conveyance, payload: &Data) -> bool {
-        // PDUs on streams of type 9 have no command: only the stream of the receiver has.
-        let has_command = match conveyance {
-            Conveyance::Message { .. } => true,
-            Conveyance::Stream { cos, stream_id: stream } => {
-                let node = to.map_or(self.config.node, |to| to as u16);
-                let contact = self.config.directory.get(&node).map(|entry| entry.contact);
-                contact == Some(Contact::Stream { stream, cos })
-            }
-            _ => false,
-        };
-        let code = payload.as_bytes().and_then(|octets| octets.first().copied()).filter(|_| has_command);
-        code.and_then(Command::from_code).is_some_and(|command| command.class() == Class::High)
+        let node = to.map_or(self.config.node, |to| to as u16);
+        let octets = payload.as_bytes().filter(|_| self.has_command(node, conveyance));
+        octets.and_then(command).is_some_and(|command| command.class() == Class::High)
     }
 
     fn start(&mut self, cx: &mut Cx<'_>) {
@@ -745,6 +759,9 @@ impl Protocol for Session {
             cx.tell(kind);
         }
         let octets = received.payload.as_bytes().expect("session management sends bytes");
+        if !self.has_command(self.config.node, received.conveyance) || is_data(command(octets)) {
+            self.stats.data_until = Time(cx.fabric_now);
+        }
         match received.conveyance {
             Conveyance::Stream { cos, stream_id } => {
                 self.endpoint.handle_pdu(cx.now, from, cos, stream_id, octets);

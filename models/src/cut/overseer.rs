@@ -176,14 +176,14 @@ impl Overseer {
         }
     }
 
-    fn take_sample(&mut self, parts: &[MutexGuard<'_, Part>], key: EventKey, idle: bool) {
+    fn take_sample(&mut self, parts: &mut [MutexGuard<'_, Part>], key: EventKey, idle: bool) {
         let mut sample = std::mem::take(&mut self.sample);
         sample.begin(key.time());
         for (port, part) in self.part_of.iter().enumerate() {
-            let links = &parts[usize::from(*part)].kernel.world.links;
+            let links = &mut parts[usize::from(*part)].kernel.world.links;
             links.see_port(PortId::new(port as u32), &mut sample);
         }
-        parts.iter().for_each(|part| part.kernel.world.links.see_packets(&mut sample));
+        parts.iter_mut().for_each(|part| part.kernel.world.links.see_packets(&mut sample));
         let observers: Vec<&Pointer<'static>> =
             parts.iter().map(|part| &part.kernel.world.links.observe.probe).collect();
         (self.before_sample)(&mut self.observer, &observers);

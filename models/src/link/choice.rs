@@ -245,12 +245,12 @@ impl<P: Probe> Links<P> {
     #[cold]
     pub fn queue_in_channel(&mut self, port: PortId, packet: u32, at: u64) {
         self.begin_wait_at(port, packet, at, false);
-        self.store_in_channel(port, 0, packet);
+        self.store_in_channel(port, 0, packet, at);
     }
 
     /// A packet of a channel that came through `lane` waits for `port` from now on.
     pub fn wait_in_channel(&mut self, port: PortId, lane: u32, packet: u32, now: u64) {
         self.begin_wait_at(port, packet, now, false);
-        self.store_in_channel(port, lane, packet);
+        self.store_in_channel(port, lane, packet, now);
     }
 }

@@ -387,7 +387,7 @@ impl<P: Probe> Links<P> {
             self.goes_on(cx, port, stopped);
             Turn::GoesOn
         } else {
-            self.take(port, pick);
+            self.take(port, pick, cx.now().0);
             Turn::Begins(pick.packet)
         })
     }

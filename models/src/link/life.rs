@@ -51,6 +51,7 @@ impl<P: Probe> Links<P> {
         let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let link_ps = timing.packet_ps(u64::from(made.size.wire), &mut 0);
         self.observe.ledger.injected += 1;
+        self.observe.ledger.in_flight.come(at);
         self.observe.probe.offered(&Offered {
             at: Time(at),
             flow: made.flow,
@@ -130,6 +131,7 @@ impl<P: Probe> Links<P> {
             record.word() ^ u64::from(record.origin) << 52,
         );
         self.observe.ledger.delivered += 1;
+        self.observe.ledger.in_flight.go(at.0);
         let (name, delivery) = (record.id(), self.delivery(port, packet, at));
         self.packets.late.forget(packet);
         self.packets.remove(packet);
@@ -165,6 +167,7 @@ impl<P: Probe> Links<P> {
         self.packets.remove(packet);
         self.packets.late.forget(packet);
         self.observe.ledger.dropped += 1;
+        self.observe.ledger.in_flight.go(cx.now().0);
         self.observe.probe.dropped(&Dropped { at: cx.now(), flow, device, reason });
     }
 }

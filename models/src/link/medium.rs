@@ -89,6 +89,7 @@ impl<P: Probe> Links<P> {
         let lossy = self.cold[port.index()].channels.as_ref().is_some_and(|c| !c.medium.is_lossless());
         assert!(lossy, "a receive buffer overflows: transmitter-controlled flow control failed");
         self.ports[port.index()].rx.occupied -= 1;
+        self.observe.occupancy.released(port, cx.now().0);
         let flow = self.packets[packet].flow;
         self.drop_packet(cx, packet, port, flow, DropReason::NoRoom);
     }

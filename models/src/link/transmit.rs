@@ -295,9 +295,9 @@ impl<P: Probe> Links<P> {
         (self.packets[a].stamp.wrapping_sub(self.packets[b].stamp) as i32) < 0
     }
 
-    /// Takes a picked packet out of its list.
+    /// Takes a picked packet out of its list, to be sent now.
     #[inline(always)]
-    pub fn take(&mut self, port: PortId, pick: Pick) {
+    pub fn take(&mut self, port: PortId, pick: Pick, now: u64) {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
         let tx = &mut self.ports[port.index()].tx;
         if pick.parked == MAIN {
@@ -329,6 +329,7 @@ impl<P: Probe> Links<P> {
         let tx = &mut self.ports[port.index()].tx;
         tx.stored -= 1;
         tx.waiting -= 1;
+        self.observe.occupancy.starts(port, now);
     }
 
     /// Puts a waiting packet behind the others of its lane at the output.

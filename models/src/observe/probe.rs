@@ -525,8 +525,16 @@ pub struct RegisterEvent {
 pub struct Sample {
     /// When.
     pub at: Time,
+    /// When the one before was, 0 if this is the first.
+    pub since: Time,
     /// `(device, port)` of every entry below, fixed during a run.
     pub ports: std::sync::Arc<Vec<(u32, u8)>>,
+    /// Packets in the receive buffers of the port, times the picoseconds that they were there since the last
+    /// sample. Divided by the time since then it is their mean number.
+    pub input_ps: Vec<u64>,
+    /// Likewise packets of this device that waited for the port's transmitter (endpoints: the injection
+    /// queue).
+    pub waiting_ps: Vec<u64>,
     /// Packets held in the receive buffers of the port.
     pub input_occupancy: Vec<u32>,
     /// Packets of this device that wait for the port's transmitter (endpoints: the injection queue).
@@ -544,19 +552,23 @@ pub struct Sample {
     pub dropped: u64,
     /// Packets that exist now.
     pub in_flight: u64,
+    /// Packets that existed, times the picoseconds that they did since the last sample.
+    pub in_flight_ps: u64,
 }
 
 impl Sample {
     /// One at `at` that has seen nothing yet.
     pub(crate) fn begin(&mut self, at: Time) {
-        self.at = at;
+        (self.since, self.at) = (self.at, at);
+        self.input_ps.clear();
+        self.waiting_ps.clear();
         self.input_occupancy.clear();
         self.output_waiting.clear();
         self.carried_ps.clear();
         for count in [&mut self.injected, &mut self.replicated, &mut self.delivered, &mut self.dropped] {
             *count = 0;
         }
-        self.in_flight = 0;
+        (self.in_flight, self.in_flight_ps) = (0, 0);
     }
 }
 

@@ -293,6 +293,8 @@ pub struct SessionStats {
     /// When the first was sent, and when an application was done with the last; or when the last was sent, if
     /// that is later because it never arrived.
     pub pdu_span: Option<(Time, Time)>,
+    /// When a message of data was last handed out by an endpoint, or came to a node, whatever became of it.
+    pub data_until: Time,
     /// Sum of their times, from being sent until the application that takes them is done with them, ps.
     pub pdu_ps: u128,
     /// The longest of them.
@@ -380,6 +382,7 @@ impl SessionStats {
         self.octets_delivered += other.octets_delivered;
         self.pdus_taken += other.pdus_taken;
         widen(&mut self.pdu_span, other.pdu_span);
+        self.data_until = self.data_until.max(other.data_until);
         self.pdu_ps += other.pdu_ps;
         self.pdu_ps_max = self.pdu_ps_max.max(other.pdu_ps_max);
         self.consumer_high_water = self.consumer_high_water.max(other.consumer_high_water);

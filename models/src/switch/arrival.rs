@@ -157,7 +157,9 @@ impl Switch {
             return;
         }
         let copies = ports.count_ones();
-        links.observe.ledger.replicated += u64::from(copies - 1);
+        let ledger = &mut links.observe.ledger;
+        ledger.replicated += u64::from(copies - 1);
+        (1..copies).for_each(|_| ledger.in_flight.come(cx.now().0));
         let share = if copies == 1 { NIL } else { links.packets.share(copies) };
         let original = links.packets[packet].clone();
         let mut first = true;
@@ -205,6 +207,7 @@ impl Switch {
         let rx = &mut links.ports[port.index()].rx;
         rx.occupied += 1;
         let fits = rx.occupied <= rx.buffers;
+        links.observe.occupancy.buffered(port, cx.now().0);
         if !(fits || self.overlapping_reads(links, port, cx.key())) {
             return links.overflows(cx, port, packet);
         }
@@ -235,6 +238,7 @@ impl Switch {
             if behind {
                 links.begin_wait(cx, output, packet, true);
                 links.ports[output.index()].tx.waiting += 1;
+                links.observe.occupancy.waits(output, cx.now().0);
                 let switch = &mut *self;
                 let index = priority * switch.ports as usize + input as usize;
                 links.packets.push_back(&mut switch.inputs[index], packet);
@@ -253,6 +257,7 @@ impl Switch {
                 // The clock must know every change of credit up to now before it is read.
                 links.consume(cx, output, cx.key());
             }
+            links.observe.occupancy.waits(output, cx.now().0);
             let Links { ports, cold, packets, lists, .. } = &mut *links;
             let (ports, switch) = (&mut ports[..], &mut *self);
             let Port { tx: from, rx } = &mut ports[port.index()];
@@ -309,6 +314,7 @@ impl Switch {
             }
             links.begin_wait(cx, output, packet, false);
             links.ports[output.index()].tx.waiting += 1;
+            links.observe.occupancy.waits(output, cx.now().0);
             self.filled[fill] += 1;
             links.store(output, lane, packet);
             if self.crosspoint {
@@ -320,6 +326,7 @@ impl Switch {
         } else {
             links.begin_wait(cx, output, packet, true);
             links.ports[output.index()].tx.waiting += 1;
+            links.observe.occupancy.waits(output, cx.now().0);
             let switch = &mut *self;
             if switch.inputs[list].head == NIL {
                 switch.heads[priority * switch.ports as usize + out as usize] |= 1 << input;
@@ -361,7 +368,7 @@ impl Switch {
         let queue = links.queue_of(output, hop.next_hop);
         let record = &mut links.packets[packet];
         record.queue = queue;
-        links.occupy_channel(port, channel);
+        links.occupy_channel(port, channel, cx.now().0);
         if self.may_start(links, cx, output, priority, UNSTAGED)
             && !links.is_held(packet)
             && self.readable(links, cx, output, 1 << input, 0) != 0

@@ -50,6 +50,7 @@ impl Switch {
         self.note_acceptance(links, port - self.base, cx.key());
         let rx = &mut links.ports[port.index()].rx;
         rx.occupied -= 1;
+        links.observe.occupancy.released(port, now);
         if rx.advertised > rx.eager_at {
             return;
         }
@@ -94,7 +95,9 @@ impl Switch {
         if tell {
             self.release(links, cx, input, Freed::Read(output));
         } else {
+            let ended = links.ports[output.index()].tx.done.time().0;
             links.ports[input.index()].rx.occupied -= 1;
+            links.observe.occupancy.released(input, ended);
         }
     }
 
@@ -141,7 +144,7 @@ impl Switch {
         }
         let pick = links.select(self, cx, port);
         if pick.packet != NIL {
-            links.take(port, pick);
+            links.take(port, pick, cx.now().0);
             self.start(links, cx, port, pick.packet, true);
         } else {
             self.waiting_outputs |= 1 << (port - self.base);
@@ -500,6 +503,7 @@ impl Switch {
             self.release(links, cx, port, Freed::Moved(priority));
         } else {
             links.ports[port.index()].rx.occupied -= 1;
+            links.observe.occupancy.released(port, cx.now().0);
         }
     }
 
@@ -621,7 +625,7 @@ impl Switch {
         port: PortId,
         channel: u8,
     ) {
-        if links.release_channel(port, channel) {
+        if links.release_channel(port, channel, cx.now().0) {
             self.after_link_port(links, cx, port, false);
         }
     }

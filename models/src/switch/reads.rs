@@ -91,7 +91,9 @@ impl Switch {
                 debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
                 tx.reading = NO_INPUT;
                 self.read_ended(input, output - base);
+                let ended = tx.done.time().0;
                 links.ports[(base + input).index()].rx.occupied -= 1;
+                links.observe.occupancy.released(base + input, ended);
             }
         }
         on

@@ -132,7 +132,7 @@ impl Switch {
         for &Match { output, lane, priority } in &matches[..count] {
             let port = base + output;
             let pick = links.head_of(port, priority, lane);
-            links.take(port, pick);
+            links.take(port, pick, cx.now().0);
             // A start turns the pointers; iSLIP has turned them as far as it may.
             let pointers = (links.ports[port.index()].tx.pointers, self.reads_of[lane as usize].last);
             self.start(links, cx, port, pick.packet, true);

@@ -22,6 +22,7 @@ mod linx;
 mod media;
 mod micropackets;
 mod multicast;
+mod occupancy;
 mod ordering;
 mod parallel;
 mod port_rules;

@@ -209,9 +209,11 @@ pub fn run(mood: Mood) -> RunData {
         (0..ENDPOINTS).map(|index| (index, 0)).chain((0..ENDPOINTS as u8).map(|p| (ENDPOINTS, p))).collect(),
     );
     let mut lcg = Lcg(5);
-    for at in (0..LENGTH.0).step_by(1_000_000) {
+    const EVERY: u64 = 1_000_000;
+    for at in (EVERY..LENGTH.0).step_by(EVERY as usize) {
         let ramp = libm::fmin(1.0, at as f64 / 2e8);
-        let mut sample = Sample { at: Time(at), ports: Arc::clone(&ports), ..Sample::default() };
+        let mut sample =
+            Sample { at: Time(at), since: Time(at - EVERY), ports: Arc::clone(&ports), ..Sample::default() };
         for &(device, port) in ports.iter() {
             let full = match (device, port) {
                 (ENDPOINTS, 0 | 2 | 3) => mood.queue,
@@ -219,12 +221,13 @@ pub fn run(mood: Mood) -> RunData {
                 _ => 1,
             };
             let waiting = if (device, port) == (ENDPOINTS, 5) { 2 * mood.queue } else { 1 };
-            sample.input_occupancy.push((ramp * (full as f64 + lcg.below(4) as f64)) as u32);
-            sample.output_waiting.push((ramp * (waiting as f64 + lcg.below(5) as f64)) as u32);
+            sample.input_ps.push((ramp * (full as f64 + lcg.below(4) as f64)) as u64 * EVERY);
+            sample.waiting_ps.push((ramp * (waiting as f64 + lcg.below(5) as f64)) as u64 * EVERY);
         }
         sample.injected = 100;
         sample.delivered = 60;
         sample.in_flight = 40;
+        sample.in_flight_ps = 40 * EVERY;
         collector.sample(&sample);
     }
     for edge in 0..100u64 {

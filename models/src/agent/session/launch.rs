@@ -1,7 +1,7 @@
 //! What becomes of a message between protocol and host.
 
 use super::names;
-use super::{Action, Session};
+use super::{Action, Session, command, is_data};
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Cx, Send};
 use crate::config::{Fate, MessageFault, SessionConfig};
@@ -114,8 +114,8 @@ impl Session {
         // What goes to a group goes where every node takes management messages.
         let managed = managed || self.config.is_group(transmit.destination);
         let headless = matches!(transmit.conveyance, Contact::Stream { .. }) && !managed;
-        let command = octets.first().copied().and_then(Command::from_code).filter(|_| !headless);
-        let data = headless || matches!(command, Some(Command::Data | Command::Data1 | Command::Data2));
+        let command = command(octets).filter(|_| !headless);
+        let data = headless || is_data(command);
         if command == Some(Command::FlowControl)
             && let Ok(Parsed::FlowControl(message)) = Parsed::parse(octets, Mode::NonValidation)
         {
@@ -125,7 +125,10 @@ impl Session {
                 Flow::Rts => self.stats.rts += 1,
             }
         }
-        self.stats.data_messages += u64::from(data);
+        if data {
+            self.stats.data_messages += 1;
+            self.stats.data_until = Time(cx.fabric_now);
+        }
         let message = Message { transmit, data, since: cx.fabric_now };
         if self.launcher.held.is_some() {
             let words = words(&message);

@@ -183,20 +183,24 @@ impl<P: Probe> Links<P> {
     }
 
     /// What a sample sees of `port`, behind the ports that it has seen.
-    pub fn see_port(&self, port: PortId, sample: &mut Sample) {
+    pub fn see_port(&mut self, port: PortId, sample: &mut Sample) {
         let Port { tx, rx } = &self.ports[port.index()];
         let in_channels = self.channels(port).map_or(0, |channels| u32::from(channels.held()));
-        sample.input_occupancy.push(u32::from(rx.occupied) + in_channels);
-        sample.output_waiting.push(tx.waiting);
+        let (held, waiting) = (u32::from(rx.occupied) + in_channels, tx.waiting);
+        sample.input_occupancy.push(held);
+        sample.output_waiting.push(waiting);
         sample.carried_ps.push(tx.packet_ps);
+        let queues = self.observe.occupancy.of(port).expect("queues are integrated where somebody samples");
+        sample.input_ps.push(queues.input.close(sample.at, held.into()));
+        sample.waiting_ps.push(queues.waiting.close(sample.at, waiting.into()));
     }
 
     pub fn channels_mut(&mut self, port: PortId) -> &mut VirtualChannels {
         self.end(port).channels.as_deref_mut().expect("packets of a VC stay on links that have it")
     }
 
-    /// A packet of a channel waits for `port` behind the others of its lane.
-    pub(in crate::link) fn store_in_channel(&mut self, port: PortId, lane: u32, packet: u32) {
+    /// A packet of a channel waits for `port` from `at` on, behind the others of its lane.
+    pub(in crate::link) fn store_in_channel(&mut self, port: PortId, lane: u32, packet: u32, at: u64) {
         let priority = self.packets[packet].priority;
         let end = self.ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("packets of a VC stay on links that have it");
@@ -207,6 +211,7 @@ impl<P: Probe> Links<P> {
         tx.stored += 1;
         tx.waiting += 1;
         tx.high_water = tx.high_water.max(tx.waiting);
+        self.observe.occupancy.waits(port, at);
     }
 
     /// Receive buffers of a channel of `port` that are free.
@@ -278,8 +283,9 @@ impl<P: Probe> Links<P> {
 
     // --- arrival ---------------------------------------------------------------------------------
 
-    /// A packet takes a receive buffer of a channel of `port`.
-    pub fn occupy_channel(&mut self, port: PortId, channel: u8) {
+    /// A packet takes a receive buffer of a channel of `port` at `at`.
+    pub fn occupy_channel(&mut self, port: PortId, channel: u8, at: u64) {
+        self.observe.occupancy.buffered(port, at);
         let channels = self.channels_mut(port);
         channels.occupied[usize::from(channel)] += 1;
         let held = channels.held();
@@ -289,9 +295,10 @@ impl<P: Probe> Links<P> {
 
     // --- leaving ---------------------------------------------------------------------------------
 
-    /// A receive buffer of a channel of `port` is free again. Whether the link port tells it.
+    /// A receive buffer of a channel of `port` is free again from `at` on. Whether the link port tells it.
     #[cold]
-    pub fn release_channel(&mut self, port: PortId, channel: u8) -> bool {
+    pub fn release_channel(&mut self, port: PortId, channel: u8, at: u64) -> bool {
+        self.observe.occupancy.released(port, at);
         let in_use = &mut self.channels_mut(port).occupied[usize::from(channel)];
         *in_use -= 1;
         let in_use = *in_use;
