@@ -4,6 +4,7 @@
 //! contradiction, because a contradiction here is a defect of the compiler, not of a scenario file.
 //! All times are picoseconds, all lengths of packets are octets on the wire (8b/10b characters).
 
+mod id_table;
 mod linx;
 mod medium;
 mod session;
@@ -15,6 +16,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use voq_backpressure::QueueMap;
 
+pub use id_table::{BLOCK, Block, BlockNumbers, IdTable};
 pub use linx::*;
 pub use logical::engine::stream::Mtu;
 pub use lp_serial::cost::IdSize;
@@ -154,7 +156,7 @@ pub struct EndpointConfig {
     pub staging: StagingConfig,
     /// `next_hop[destID]` = egress port of the neighbour for that id, [`NO_PORT`] if unknown; shared by all
     /// endpoints of one switch. Empty = the endpoint has no table and stages nothing (VOQ-2.2-8).
-    pub next_hop: Arc<Vec<u8>>,
+    pub next_hop: Arc<IdTable<u8>>,
 }
 
 /// No next-hop port: unknown destination, or the packet ends in the neighbour (VOQ-2.2-6).
@@ -369,7 +371,7 @@ impl SwitchConfig {
 #[derive(Clone, Debug, Default)]
 pub struct RouteTable {
     /// `entries[destID]`.
-    pub entries: Vec<Route>,
+    pub entries: IdTable<Route>,
     /// Multicast masks: bit p = a copy leaves through port p (never back through the ingress port).
     pub masks: Vec<u64>,
     /// `mask_next_hops[mask][port]` = set of the neighbour's egress ports that the copy sent through `port`

@@ -19,6 +19,7 @@ use crate::event::{Happening, LinkStep, Payload, class};
 use crate::ids::{Id as _, PortId, SwitchId};
 use crate::link::border::Mail;
 use crate::observe::pointer::Pointer;
+use crate::switch::Routes;
 use crate::world::outcome::{Outcome, Progress};
 use crate::world::{Fabric, PipelineMode};
 pub(crate) use overseer::BeforeSample;
@@ -145,7 +146,7 @@ fn isolate(fabric: &mut Fabric<Pointer<'static>>, cut: &Partition, own: u16) -> 
     }
     for switch in fabric.switches.iter_mut().filter(|switch| cut.part(switch.device) != own) {
         switch.backpressure = None;
-        switch.routes = Vec::new();
+        switch.routes = Routes::default();
     }
     owners
 }

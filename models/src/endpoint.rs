@@ -6,6 +6,7 @@
 
 pub(crate) mod traffic;
 
+use crate::config::IdTable;
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
@@ -28,7 +29,7 @@ pub(crate) struct Endpoint {
     /// Earliest creation of any source.
     pub next: u64,
     pub create_posted: bool,
-    pub next_hop: Arc<Vec<u8>>,
+    pub next_hop: Arc<IdTable<u8>>,
     /// Multicast ids: (id, pseudo queue, next-hop set).
     pub multicast: Vec<(u32, u8, u64)>,
     pub staged: bool,

@@ -9,6 +9,7 @@ mod detector;
 mod offer;
 mod output;
 mod reads;
+mod routes;
 mod shared;
 mod together;
 
@@ -18,10 +19,11 @@ use crate::packet::List;
 use crate::voq::Backpressure;
 use lp_serial::link::Channels;
 use reads::ChannelReads;
+pub(crate) use routes::Routes;
 use sim_core::Stream;
 
 /// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hop {
     pub egress: u8,
     pub next_hop: u8,
@@ -49,7 +51,7 @@ pub(crate) struct Switch {
     pub reads: u32,
     /// Packets may leave before they are in.
     pub cuts_through: bool,
-    pub routes: Vec<Hop>,
+    pub routes: Routes,
     pub masks: Vec<u64>,
     pub mask_next_hops: Vec<Vec<u64>>,
     /// Input lists before the outputs: FIFO `[priority][input]` or, per output, `[priority][output][input]`.

@@ -21,8 +21,8 @@ mod staging;
 pub(crate) mod stall;
 
 use crate::config::{
-    Arbitration, Buffering, Detector, DeviceModel, Egress, FabricConfig, Forwarding, InputQueueing,
-    PRIORITIES, StagingConfig, Verdict,
+    Arbitration, Buffering, Detector, DeviceModel, FabricConfig, Forwarding, InputQueueing, PRIORITIES,
+    StagingConfig, Verdict,
 };
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
@@ -36,7 +36,7 @@ use crate::link::wire::Wire;
 use crate::observe::probe::Probe;
 use crate::packet::{List, NIL};
 use crate::registers::Registers;
-use crate::switch::{DROP, Hop, MASK, Reads, Switch, Watch};
+use crate::switch::{Reads, Routes, Switch, Watch};
 use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::outcome::Outcome;
@@ -89,6 +89,13 @@ impl<P: Probe> Fabric<P> {
         };
         for (index, device) in config.devices.iter().enumerate() {
             fabric.add_device(index as u32, device.ports.len() as u32);
+        }
+        let tables = config.devices.iter().filter_map(|device| match &device.model {
+            DeviceModel::Switch(switch) => Some(&switch.routes.entries),
+            DeviceModel::Endpoint(_) => None,
+        });
+        for (switch, routes) in fabric.switches.iter_mut().zip(Routes::of_all(tables)) {
+            switch.routes = routes;
         }
         let lengths = Lengths::of(&config);
         for link in &config.links {
@@ -202,19 +209,6 @@ impl<P: Probe> Fabric<P> {
                 let alike = detectors.iter().all(|other| *other == detector);
                 let by_ingress = |d: &Detector| d.verdict == Verdict::PerIngress;
                 let per_ingress = detectors.iter().flatten().any(by_ingress);
-                let routes = s
-                    .routes
-                    .entries
-                    .iter()
-                    .map(|r| Hop {
-                        egress: match r.egress {
-                            Egress::Port(p) => p,
-                            Egress::Multicast(m) => MASK | m,
-                            Egress::Drop => DROP,
-                        },
-                        next_hop: r.next_hop,
-                    })
-                    .collect();
                 let mut switch = Switch {
                     device: index,
                     base,
@@ -228,7 +222,7 @@ impl<P: Probe> Fabric<P> {
                     slot: s.slot.map_or(0, |d| d.0),
                     reads: u32::from(s.reads_per_input),
                     cuts_through: matches!(s.forwarding, Forwarding::CutThrough { .. }),
-                    routes,
+                    routes: Routes::default(),
                     masks: s.routes.masks.clone(),
                     mask_next_hops: s.routes.mask_next_hops.clone(),
                     inputs: vec![List::default(); inputs],

@@ -97,7 +97,7 @@ fn build(
             .collect();
         device.path = format!("switch/{s:04}");
     }
-    let mut tables: Vec<Option<Arc<Vec<u8>>>> = vec![None; switches.len()];
+    let mut tables: Vec<Option<Arc<IdTable<u8>>>> = vec![None; switches.len()];
     let mut devices = Vec::new();
     for (e, (s, _)) in attached.iter().enumerate() {
         let table =

@@ -27,7 +27,7 @@ impl Switch {
         let record = &links.packets[packet];
         let flow = record.flow;
         let hop = match switch.routes.get(record.destination as usize) {
-            Some(hop) => *hop,
+            Some(hop) => hop,
             None if record.is_maintenance() => {
                 return Some(Access { port, packet, behind: extra });
             }
@@ -352,7 +352,7 @@ impl Switch {
         let record = &mut links.packets[packet];
         let hop =
             self.routes.get(record.destination as usize).filter(|hop| u32::from(hop.egress) < self.ports);
-        let Some(&hop) = hop else {
+        let Some(hop) = hop else {
             let flow = record.flow;
             links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
             return;

@@ -20,7 +20,7 @@ use crate::observe::mark;
 use crate::observe::probe::{Delivery, PacketId, Probe, RegisterEvent, RegisterStep};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
 use crate::registers::{Effect, Space};
-use crate::switch::{DROP, Hop, MASK};
+use crate::switch::{DROP, Hop, MASK, Routes};
 use crate::world::Fabric;
 use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
 use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transport};
@@ -30,6 +30,9 @@ use std::sync::Arc;
 
 /// Unacknowledged packets of a link whose symbols are those of IDLE3.
 const IDLE3_WINDOW: u16 = 4_095;
+
+/// Said of tables that the host writes.
+const ANY_ID: &str = "any id can be routed";
 
 /// An answer that is ready to be sent.
 pub(super) struct Answer {
@@ -44,18 +47,18 @@ impl<P: Probe> Fabric<P> {
     pub(super) fn set_up_registers(&mut self) {
         let config = self.links.config.clone();
         let Some(outline) = Outline::of(&config) else { return };
-        assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "any id can be routed");
+        assert_eq!(config.id_space, u32::from(outline.enumeration.any_id()) + 1, "{ANY_ID}");
         self.registers.spaces =
             (0..config.devices.len() as u32).map(|device| Space::new(&outline, device)).collect();
         for switch in self.switches.iter_mut() {
-            switch.routes.fill(Hop { egress: DROP, next_hop: NO_PORT });
+            switch.routes = Routes::nowhere(config.id_space as usize);
         }
         for (d, device) in config.devices.iter().enumerate() {
             let first = self.links.nodes.first_port(d as u32);
             if let DeviceModel::Endpoint(_) = &device.model {
                 let e = self.links.nodes.endpoint(first);
                 let known = self.endpoints[e].next_hop.len();
-                self.endpoints[e].next_hop = Arc::new(vec![NO_PORT; known]);
+                self.endpoints[e].next_hop = Arc::new((0..known).map(|_| NO_PORT).collect());
                 self.links.deliver_by_events(first);
             }
         }
@@ -224,16 +227,19 @@ impl<P: Probe> Fabric<P> {
         let egress = if next.is_some() { port } else { DROP };
         let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
         let next_hop = match next.map(|next| self.links.nodes.node(next)) {
-            Some(Node::Switch(next)) => known(self.switches[next].routes[id].egress),
+            Some(Node::Switch(next)) => {
+                self.switches[next].routes.get(id).map_or(NO_PORT, |hop| known(hop.egress))
+            }
             Some(Node::Endpoint(_)) | None => NO_PORT,
         };
-        self.switches[s].routes[id] = Hop { egress, next_hop };
+        let entry = self.switches[s].routes.get_mut(id).expect(ANY_ID);
+        *entry = Hop { egress, next_hop };
         for own in base.span(ports) {
             let Some(peer) = self.links.across(own) else { continue };
             match self.links.nodes.node(peer) {
                 Node::Switch(other) => {
                     let towards = (peer - self.switches[other].base) as u8;
-                    let entry = &mut self.switches[other].routes[id];
+                    let entry = self.switches[other].routes.get_mut(id).expect(ANY_ID);
                     if entry.egress == towards {
                         entry.next_hop = known(egress);
                     }

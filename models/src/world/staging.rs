@@ -121,6 +121,9 @@ impl<P: Probe> Fabric<P> {
             return;
         }
         let neighbour = &self.switches[self.links.nodes.switch(peer)];
+        if neighbour.masks.is_empty() {
+            return;
+        }
         let own = peer - neighbour.base;
         let mut found = Vec::new();
         for (id, hop) in neighbour.routes.iter().enumerate() {

@@ -264,7 +264,7 @@ fn fabric(d: &mut Draw) -> FabricConfig {
             let table = if next < endpoints || d.chance(5) {
                 // VOQ-2.2-8: without a table RX_SUP is 0.
                 ports[0].voq.rx_sup = false;
-                Vec::new()
+                IdTable::default()
             } else {
                 (0..endpoints).map(|to| shape.egress(next, to) as u8).collect()
             };
@@ -410,9 +410,7 @@ fn multicast(d: &mut Draw, shape: &Shape, config: &mut FabricConfig) -> u32 {
             }
             DeviceModel::Endpoint(e) => {
                 if !e.next_hop.is_empty() {
-                    let mut table = e.next_hop.to_vec();
-                    table.push(NO_PORT);
-                    e.next_hop = Arc::new(table);
+                    Arc::make_mut(&mut e.next_hop).push(NO_PORT);
                 }
             }
         }
@@ -441,9 +439,7 @@ fn unroutable(d: &mut Draw, config: &mut FabricConfig) -> u32 {
             }
             DeviceModel::Endpoint(e) => {
                 if !e.next_hop.is_empty() {
-                    let mut table = e.next_hop.to_vec();
-                    table.push(NO_PORT);
-                    e.next_hop = Arc::new(table);
+                    Arc::make_mut(&mut e.next_hop).push(NO_PORT);
                 }
             }
         }

@@ -27,11 +27,11 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
         model: DeviceModel::Endpoint(EndpointConfig {
             ids: vec![id],
             staging: StagingConfig::None,
-            next_hop: Arc::new(Vec::new()),
+            next_hop: Arc::default(),
         }),
     };
     let route = |port| Route { egress: Egress::Port(port), next_hop: NO_PORT };
-    let routes = RouteTable { entries: vec![route(0), route(1)], ..RouteTable::default() };
+    let routes = RouteTable { entries: [route(0), route(1)].into_iter().collect(), ..RouteTable::default() };
     let switch = SwitchConfig {
         input: InputQueueing::Voq,
         buffering: Buffering::Direct,
@@ -176,7 +176,7 @@ fn a_queue_is_stopped_while_its_link_recovers() {
     switch.ports[0].voq = PortVoq { gen_sup: true, gen_en: true, ..PortVoq::default() };
     switch.ports[1].voq.part = true;
     let DeviceModel::Endpoint(endpoint) = &mut e0.model else { panic!("an endpoint") };
-    (endpoint.staging, endpoint.next_hop) = (StagingConfig::PerPort, Arc::new(vec![0, 1]));
+    (endpoint.staging, endpoint.next_hop) = (StagingConfig::PerPort, Arc::new([0, 1].into_iter().collect()));
     let DeviceModel::Switch(switch) = &mut switch.model else { panic!("a switch") };
     switch.detector = Some(Detector { x_on: 1, x_off: 0, verdict: Verdict::Shared });
     assert_eq!(times(&case).len(), 3);

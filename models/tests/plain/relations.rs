@@ -228,7 +228,7 @@ fn with_strangers(config: &FabricConfig) -> FabricConfig {
             model: DeviceModel::Endpoint(EndpointConfig {
                 ids: vec![id + n],
                 staging: StagingConfig::None,
-                next_hop: Arc::new(Vec::new()),
+                next_hop: Arc::default(),
             }),
         });
         changed.sources.push(SourceConfig {

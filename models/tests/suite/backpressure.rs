@@ -4,6 +4,7 @@ use models::config::*;
 use models::probe::{PacketId, PacketStep};
 use models::{Cause, Parts, Probe, Progress, RunOptions};
 use sim_core::{Duration, Time};
+use std::sync::Arc;
 
 const END: u64 = 1_000 * T;
 const PROPAGATION: u64 = 20_000;
@@ -257,9 +258,7 @@ fn a_status_bit_acts_on_the_queue_of_its_port() {
     // The same at an endpoint whose table does not know an id.
     let mut net = star(4, None);
     net.ports_mut(0).iter_mut().for_each(|p| p.voq.xoff = true);
-    let mut table = net.endpoint_mut(0).next_hop.to_vec();
-    table[2] = NO_PORT;
-    net.endpoint_mut(0).next_hop = table.into();
+    Arc::make_mut(&mut net.endpoint_mut(0).next_hop)[2] = NO_PORT;
     for to in 1..4 {
         net.constant(0, 0, to, 20, 10 * T);
     }

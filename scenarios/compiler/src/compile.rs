@@ -83,26 +83,18 @@ impl Compiler<'_> {
                 *slot = endpoint as u32;
             }
         }
+        let mut unicast = self.unicast(tables, id_space as usize);
         let mut devices = Vec::with_capacity(self.graph.nodes.len());
         for (device, ports) in ports.into_iter().enumerate() {
             let model = match self.graph.is_switch(device) {
                 true => {
-                    let mut entries =
-                        vec![Route { egress: Egress::Drop, next_hop: NO_PORT }; id_space as usize];
-                    for (position, &endpoint) in self.graph.endpoints.iter().enumerate() {
-                        let port = tables[device][position];
-                        if let (true, Some(entry)) =
-                            (port != NO_PORT, entries.get_mut(self.ids[endpoint] as usize))
-                        {
-                            entry.egress = Egress::Port(port);
-                        }
-                    }
+                    let entries = std::mem::take(&mut unicast[device]);
                     DeviceModel::Switch(self.switch(device, entries, &ports, staging[device].clone()))
                 }
                 false => DeviceModel::Endpoint(EndpointConfig {
                     ids: vec![self.ids[device]],
                     staging: staging[device].clone(),
-                    next_hop: Arc::new(Vec::new()),
+                    next_hop: Arc::default(),
                 }),
             };
             devices.push(DeviceConfig { path: self.graph.nodes[device].name.clone(), ports, model });
@@ -146,7 +138,7 @@ impl Compiler<'_> {
     fn switch(
         &mut self,
         device: usize,
-        entries: Vec<Route>,
+        entries: IdTable<Route>,
         ports: &[PortConfig],
         staging: StagingConfig,
     ) -> SwitchConfig {

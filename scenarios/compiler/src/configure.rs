@@ -7,7 +7,7 @@
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::resolved::Enumeration;
-use crate::routing::{self, Tables};
+use crate::routing::Tables;
 use crate::spec::*;
 use crate::topology::shortened;
 use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq};
@@ -99,14 +99,13 @@ impl Compiler<'_> {
 
     /// The tables that the host will write.
     pub fn planned_routes(&self, enumeration: &Enumeration) -> Tables {
-        let mut tables = routing::none(&self.graph);
-        for (device, table) in tables.iter_mut().enumerate() {
-            for (port, &endpoint) in table.iter_mut().zip(&self.graph.endpoints) {
-                let planned = enumeration.plan.tables[device].get(self.ids[endpoint] as usize);
-                *port = planned.copied().flatten().unwrap_or(NO_PORT);
+        let ids: Vec<u32> = self.graph.endpoints.iter().map(|&endpoint| self.ids[endpoint]).collect();
+        let planned = enumeration.plan.tables.clone();
+        Box::new(move |device, row| {
+            for (port, &id) in row.iter_mut().zip(&ids) {
+                *port = planned[device].get(id as usize).copied().flatten().unwrap_or(NO_PORT);
             }
-        }
-        tables
+        })
     }
 
     /// What the file says beside the host's back.

@@ -1,16 +1,20 @@
 //! Checks on a compiled fabric: do the two levels of routing agree, does every packet arrive, can it
 //! deadlock? And how many buffers a link needs.
 
+mod blocks;
 mod headroom;
+mod walk;
 
 use models::config::{
-    Buffering, DeviceModel, Egress, FabricConfig, LinkConfig, NO_OWNER, NO_PORT, SwitchConfig, Verdict,
+    BLOCK, Buffering, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+pub(crate) use blocks::Blocks;
 pub(crate) use headroom::{Headroom, detectors, most_for_one_port};
+pub use walk::{Fate, Walk, walk};
 
 /// `wires[device][port]` = (link, neighbour, port of the neighbour).
 pub type Wires = Vec<Vec<Option<(u32, u32, u8)>>>;
@@ -41,12 +45,23 @@ pub fn port_name(config: &FabricConfig, device: u32, port: u8) -> String {
 /// egress port in the neighbour's own table. Empty = the two levels agree.
 pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
     let wires = wires(config);
+    let blocks = Blocks::new(config);
+    // Blocks that lead to one port, and the blocks of the neighbours there, between which all is right.
+    let mut right: BTreeSet<(u32, Option<u32>)> = BTreeSet::new();
     let mut wrong = Vec::new();
     for (d, device) in config.devices.iter().enumerate() {
         match &device.model {
             DeviceModel::Switch(own) => {
-                for id in 0..config.id_space {
-                    check_entry(config, &wires, d as u32, own, id, &mut wrong);
+                for first in (0..config.id_space).step_by(BLOCK) {
+                    let pair = blocks.sole_pair(&wires, d, first as usize / BLOCK);
+                    if pair.is_some_and(|pair| right.contains(&pair)) {
+                        continue;
+                    }
+                    let before = wrong.len();
+                    for id in first..config.id_space.min(first + BLOCK as u32) {
+                        check_entry(config, &wires, d as u32, own, id, &mut wrong);
+                    }
+                    right.extend(pair.filter(|_| wrong.len() == before));
                 }
             }
             DeviceModel::Endpoint(own) if !own.next_hop.is_empty() => {
@@ -125,156 +140,11 @@ pub(crate) fn mask_behind(config: &FabricConfig, device: u32, ingress: u8, id: u
     }
 }
 
-/// Where packets for an id end that enter the fabric at a switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// Dropped by this switch: it has no route.
-    Dropped(u32),
-    /// Never: they go round through these switches.
-    Loop(Vec<u32>),
-    /// At this device, which does not own the id.
-    Astray(u32),
-}
-
-/// What following every packet through the tables shows.
-#[derive(Debug, Default)]
-pub struct Walk {
-    /// Entry switches from which packets for an id do not arrive: (id, switch) -> why.
-    pub lost: BTreeMap<(u32, u32), Fate>,
-    /// `turns[switch][input]` = outputs to which some packet turns from that input, as bits; inputs and
-    /// outputs that lead to other switches only.
-    pub turns: Vec<Vec<u64>>,
-}
-
-/// Follows packets for every used id from every switch that has endpoints.
-pub fn walk(config: &FabricConfig) -> Walk {
-    let wires = wires(config);
-    let entries: Vec<u32> = (0..config.devices.len() as u32)
-        .filter(|&d| {
-            switch(config, d).is_some()
-                && wires[d as usize].iter().flatten().any(|&(_, other, _)| switch(config, other).is_none())
-        })
-        .collect();
-    let mut walk = Walk {
-        lost: BTreeMap::new(),
-        turns: config.devices.iter().map(|d| vec![0; d.ports.len()]).collect(),
-    };
-    let mut fates: Vec<Option<Option<Fate>>> = vec![None; config.devices.len()];
-    let groups = groups(config);
-    for id in 0..config.id_space {
-        if groups.contains(&id) {
-            turns_of_group(config, &wires, &entries, id, &mut walk);
-        } else if config.owners.get(id as usize).is_some_and(|&owner| owner != NO_OWNER) {
-            fates.iter_mut().for_each(|fate| *fate = None);
-            for &entry in &entries {
-                follow(config, &wires, entry, id, &mut fates, &mut walk);
-            }
-        }
-    }
-    walk
-}
-
-/// Ids that some switch copies.
-fn groups(config: &FabricConfig) -> BTreeSet<u32> {
-    let mut groups = BTreeSet::new();
-    for device in &config.devices {
-        if let DeviceModel::Switch(own) = &device.model {
-            let copied =
-                |(_, route): &(usize, &models::config::Route)| matches!(route.egress, Egress::Multicast(_));
-            groups.extend(own.routes.entries.iter().enumerate().filter(copied).map(|(id, _)| id as u32));
-        }
-    }
-    groups
-}
-
-fn follow(
-    config: &FabricConfig,
-    wires: &Wires,
-    entry: u32,
-    id: u32,
-    fates: &mut [Option<Option<Fate>>],
-    walk: &mut Walk,
-) {
-    let mut path: Vec<u32> = Vec::new();
-    let mut at = entry;
-    let mut ingress: Option<u8> = None;
-    let fate = loop {
-        let Some(own) = switch(config, at) else {
-            break if config.owners[id as usize] == at { None } else { Some(Fate::Astray(at)) };
-        };
-        let egress = own.routes.entries.get(id as usize).map(|route| route.egress);
-        let next = match egress {
-            Some(Egress::Port(port)) => {
-                wires[at as usize].get(usize::from(port)).copied().flatten().map(|to| (port, to))
-            }
-            _ => None,
-        };
-        if let (Some(ingress), Some((port, (_, other, _)))) = (ingress, next)
-            && switch(config, other).is_some()
-        {
-            walk.turns[at as usize][usize::from(ingress)] |= 1 << port;
-        }
-        if let Some(known) = &fates[at as usize] {
-            break known.clone();
-        }
-        if let Some(start) = path.iter().position(|&d| d == at) {
-            break Some(Fate::Loop(path[start..].to_vec()));
-        }
-        path.push(at);
-        match next {
-            Some((_, (_, other, other_port))) => {
-                at = other;
-                ingress = Some(other_port);
-            }
-            None => break Some(Fate::Dropped(at)),
-        }
-    };
-    for device in path {
-        fates[device as usize] = Some(fate.clone());
-    }
-    if let Some(fate) = fate {
-        walk.lost.insert((id, entry), fate);
-    }
-}
-
-fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32, walk: &mut Walk) {
-    let mut seen: BTreeSet<(u32, u8)> = BTreeSet::new();
-    let mut open: Vec<(u32, u8)> = Vec::new();
-    for &entry in entries {
-        for (port, link) in wires[entry as usize].iter().enumerate() {
-            if link.is_some_and(|(_, other, _)| switch(config, other).is_none()) {
-                open.push((entry, port as u8));
-            }
-        }
-    }
-    while let Some((device, ingress)) = open.pop() {
-        if !seen.insert((device, ingress)) {
-            continue;
-        }
-        let bits = mask_behind(config, device, ingress, id);
-        let from_switch = wires[device as usize][usize::from(ingress)]
-            .is_some_and(|(_, other, _)| switch(config, other).is_some());
-        for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
-            let Some((_, other, other_port)) =
-                wires[device as usize].get(usize::from(port)).copied().flatten()
-            else {
-                continue;
-            };
-            if switch(config, other).is_some() {
-                if from_switch {
-                    walk.turns[device as usize][usize::from(ingress)] |= 1 << port;
-                }
-                open.push((other, other_port));
-            }
-        }
-    }
-}
-
 /// A cycle of links that can wait for each other, as (device, output port); `None`: no deadlock is possible.
 ///
 /// Vertices are the directed links between switches, edges the turns that some packet makes.
 pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {
-    cycle(&turns(config, walk))
+    if walk::turns_in_circles(&walk.turns, &wires(config)) { cycle(&turns(config, walk)) } else { None }
 }
 
 /// A cycle where links also wait for what only shares a staging queue with their packets: a message about
@@ -296,7 +166,10 @@ pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8
             };
             let obeyed = config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup;
             let Some(map) = own.staging.map(ports.len() as u16).filter(|_| told && obeyed) else { continue };
-            let shares = |port: u16| (0..map.ports()).any(|p| p != port && map.queue(p) == map.queue(port));
+            let mut of_queue = [0u16; 256];
+            let queues = (0..map.ports()).filter_map(|port| map.queue(port));
+            queues.for_each(|queue| of_queue[usize::from(queue)] += 1);
+            let shares = |port: u16| map.queue(port).is_some_and(|queue| of_queue[usize::from(queue)] > 1);
             for (port, reported) in (0u8..).zip(ports) {
                 let leads_on = wires[to.0 as usize][usize::from(port)]
                     .is_some_and(|(_, device, _)| switch(config, device).is_some());

@@ -39,7 +39,7 @@ impl Compiler<'_> {
             RoutingMethod::UpDown => Some(routing::up_down(&self.graph, &self.neighbours, root)),
             RoutingMethod::DimensionOrder => routing::dimension_order(&self.graph, &self.neighbours),
             RoutingMethod::FatTree => routing::fat_tree(&self.graph, &self.neighbours),
-            RoutingMethod::Tables => Some(routing::none(&self.graph)),
+            RoutingMethod::Tables => Some(routing::none()),
         };
         if tables.is_none() {
             let (word, shape) = match method {
@@ -51,6 +51,38 @@ impl Compiler<'_> {
             self.out.push(Diagnostic::error("SC026", "/routing/method", message).help(help));
         }
         tables
+    }
+
+    /// The entries of every switch by the method of routing, without the second level. What is the same in
+    /// many tables is there once.
+    pub fn unicast(&self, tables: &routing::Tables, id_space: usize) -> Vec<IdTable<Route>> {
+        let ids: Vec<usize> =
+            self.graph.endpoints.iter().map(|&endpoint| self.ids[endpoint] as usize).collect();
+        let mut row = vec![NO_PORT; ids.len()];
+        let mut ports = vec![NO_PORT; id_space.next_multiple_of(BLOCK)];
+        let mut known: BTreeMap<[u8; BLOCK], Block<Route>> = BTreeMap::new();
+        let of_switch = |device| {
+            if !self.graph.is_switch(device) {
+                return IdTable::default();
+            }
+            tables(device, &mut row);
+            ports.fill(NO_PORT);
+            for (&id, &port) in ids.iter().zip(&row).filter(|(id, port)| **id < id_space && **port != NO_PORT)
+            {
+                ports[id] = port;
+            }
+            let block = |ports: &[u8; BLOCK]| match known.get(ports) {
+                Some(block) => Arc::clone(block),
+                None => {
+                    let block =
+                        Arc::new(ports.map(|port| Route { egress: egress_of(port), next_hop: NO_PORT }));
+                    known.insert(*ports, Arc::clone(&block));
+                    block
+                }
+            };
+            IdTable::of_blocks(id_space, ports.as_chunks().0.iter().map(block).collect())
+        };
+        (0..self.graph.nodes.len()).map(of_switch).collect()
     }
 
     /// Routing entries that the file gives.
@@ -298,27 +330,56 @@ fn route_target(target: &RouteTarget, ports: u8, switch: &str) -> Result<Egress,
     }
 }
 
+fn egress_of(port: u8) -> Egress {
+    if port == NO_PORT { Egress::Drop } else { Egress::Port(port) }
+}
+
+/// The egress port of a route, [`NO_PORT`] if it is not one port.
+fn port_of(route: &Route) -> u8 {
+    match route.egress {
+        Egress::Port(port) => port,
+        Egress::Multicast(_) | Egress::Drop => NO_PORT,
+    }
+}
+
 /// Fills in the second level of routing from the tables of the neighbours (VOQ-2.2-5).
 pub fn next_hops(config: &mut FabricConfig) {
     let wires = fabric::wires(config);
-    // Egress port of every switch by id; shared with the endpoints that hang on the switch.
-    let mut egress: Vec<Arc<Vec<u8>>> = Vec::with_capacity(config.devices.len());
-    for device in &config.devices {
-        let ports = match &device.model {
-            DeviceModel::Switch(own) => own.routes.entries.iter().map(|route| match route.egress {
-                Egress::Port(port) => port,
-                Egress::Multicast(_) | Egress::Drop => NO_PORT,
-            }),
-            DeviceModel::Endpoint(_) => {
-                egress.push(Arc::default());
-                continue;
+    next_hops_of_groups(config, &wires);
+    let blocks = fabric::Blocks::new(config);
+    let egress: Vec<Block<u8>> =
+        blocks.distinct.iter().map(|b| Arc::new(b.each_ref().map(port_of))).collect();
+    let mut second = SecondLevel::new(&blocks, &egress);
+    // Endpoints of one switch share their table.
+    let mut of_switch: Vec<Option<Arc<IdTable<u8>>>> = vec![None; config.devices.len()];
+    for (device, ports) in wires.iter().enumerate() {
+        match &mut config.devices[device].model {
+            DeviceModel::Switch(own) => {
+                let new = (0..blocks.of[device].len()).map(|index| second.block(device, index, ports));
+                own.routes.entries = IdTable::of_blocks(own.routes.entries.len(), new.collect());
             }
-        };
-        egress.push(Arc::new(ports.collect()));
+            DeviceModel::Endpoint(own) => {
+                if let (Some((_, next, _)), true) = (ports[0], own.staging != StagingConfig::None) {
+                    let table = of_switch[next as usize].get_or_insert_with(|| {
+                        let numbers = blocks.of[next as usize].iter();
+                        let all = numbers.map(|number| Arc::clone(&egress[*number as usize])).collect();
+                        Arc::new(IdTable::of_blocks(blocks.lengths[next as usize], all))
+                    });
+                    own.next_hop = Arc::clone(table);
+                }
+            }
+        }
     }
+}
+
+/// Of multicast groups: the neighbours' masks.
+fn next_hops_of_groups(config: &mut FabricConfig, wires: &fabric::Wires) {
     let mut masks: Vec<(usize, usize, usize, u64)> = Vec::new();
     for (device, ports) in wires.iter().enumerate() {
         let Some(own) = fabric::switch(config, device as u32) else { continue };
+        if own.routes.masks.is_empty() {
+            continue;
+        }
         for (id, route) in own.routes.entries.iter().enumerate() {
             let Egress::Multicast(mask) = route.egress else { continue };
             let bits = own.routes.masks[usize::from(mask)];
@@ -339,22 +400,49 @@ pub fn next_hops(config: &mut FabricConfig) {
             own.routes.mask_next_hops[mask][port] = bits;
         }
     }
-    for (device, ports) in wires.iter().enumerate() {
-        match &mut config.devices[device].model {
-            DeviceModel::Switch(own) => {
-                for (id, route) in own.routes.entries.iter_mut().enumerate() {
-                    let Egress::Port(port) = route.egress else { continue };
-                    let next = ports.get(usize::from(port)).copied().flatten();
-                    route.next_hop = next
-                        .and_then(|(_, next, _)| egress[next as usize].get(id).copied())
-                        .unwrap_or(NO_PORT);
-                }
-            }
-            DeviceModel::Endpoint(own) => {
-                if let (Some((_, next, _)), true) = (ports[0], own.staging != StagingConfig::None) {
-                    own.next_hop = Arc::clone(&egress[next as usize]);
-                }
-            }
+}
+
+/// Makes blocks with both levels of those with one.
+struct SecondLevel<'a> {
+    blocks: &'a fabric::Blocks,
+    egress: &'a [Block<u8>],
+    /// By block, where it leads to one port alone, and block of the neighbour there.
+    by_neighbour: BTreeMap<(u32, Option<u32>), Block<Route>>,
+    /// By block and next hops.
+    by_ports: BTreeMap<(u32, [u8; BLOCK]), Block<Route>>,
+}
+
+impl<'a> SecondLevel<'a> {
+    fn new(blocks: &'a fabric::Blocks, egress: &'a [Block<u8>]) -> Self {
+        SecondLevel { blocks, egress, by_neighbour: BTreeMap::new(), by_ports: BTreeMap::new() }
+    }
+
+    fn block(&mut self, device: usize, index: usize, ports: &[Option<(u32, u32, u8)>]) -> Block<Route> {
+        let number = self.blocks.of[device][index];
+        let behind = |port: u8| {
+            let (_, next, _) = ports.get(usize::from(port)).copied().flatten()?;
+            self.blocks.of[next as usize].get(index).copied()
+        };
+        let sole = self.blocks.sole[number as usize].map(|port| (number, behind(port)));
+        if let Some(block) = sole.and_then(|key| self.by_neighbour.get(&key)) {
+            return Arc::clone(block);
         }
+        let own = &self.egress[number as usize];
+        let next: [u8; BLOCK] =
+            std::array::from_fn(|i| behind(own[i]).map_or(NO_PORT, |next| self.egress[next as usize][i]));
+        let block = self.by_ports.entry((number, next)).or_insert_with(|| {
+            let mut block = *self.blocks.distinct[number as usize];
+            for (route, next) in block.iter_mut().zip(next) {
+                if matches!(route.egress, Egress::Port(_)) {
+                    route.next_hop = next;
+                }
+            }
+            Arc::new(block)
+        });
+        let block = Arc::clone(block);
+        if let Some(key) = sole {
+            self.by_neighbour.insert(key, Arc::clone(&block));
+        }
+        block
     }
 }

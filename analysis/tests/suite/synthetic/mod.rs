@@ -47,7 +47,7 @@ pub fn fabric(seed: u64) -> FabricConfig {
             model: DeviceModel::Endpoint(EndpointConfig {
                 ids: vec![index],
                 staging: StagingConfig::None,
-                next_hop: Arc::new(Vec::new()),
+                next_hop: Arc::default(),
             }),
         })
         .collect();

@@ -83,7 +83,7 @@ impl Star {
         let mut model = model;
         model.routes.entries =
             (0..n).map(|d| Route { egress: Egress::Port(d as u8), next_hop: NO_PORT }).collect();
-        let table: Arc<Vec<u8>> = Arc::new((0..ports).collect());
+        let table: Arc<IdTable<u8>> = Arc::new((0..ports).collect());
         let mut devices: Vec<DeviceConfig> = (0..n)
             .map(|d| DeviceConfig {
                 path: format!("e{d:03}"),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-fn scenario(topology: Value) -> Value {
+pub(crate) fn scenario(topology: Value) -> Value {
     json!({
         "name": "t",
         "topology": topology,
@@ -25,12 +25,12 @@ fn plan(value: &Value) -> RunPlan {
     load(&value.to_string(), "t.json", &[]).unwrap_or_else(|errors| panic!("{value}\n{}", errors.render()))
 }
 
-fn config(value: &Value) -> FabricConfig {
+pub(crate) fn config(value: &Value) -> FabricConfig {
     (*plan(value).variants[0].config).clone()
 }
 
 /// Every generator in several sizes.
-fn instances() -> Vec<Value> {
+pub(crate) fn instances() -> Vec<Value> {
     let mut all = Vec::new();
     all.extend([1, 2, 8, 64].map(|n| json!({"single_switch": {"ports": n}})));
     all.extend(
@@ -120,7 +120,9 @@ fn next_hops_follow_a_route_change() {
     let DeviceModel::Switch(switch) = &mut config.devices[target.expect("a switch")].model else {
         unreachable!()
     };
-    let entry = switch.routes.entries.iter_mut().rev().find(|e| e.next_hop != NO_PORT).expect("a distant id");
+    let entries = &mut switch.routes.entries;
+    let distant = (0..entries.len()).rev().find(|&id| entries[id].next_hop != NO_PORT);
+    let entry = &mut entries[distant.expect("a distant id")];
     entry.egress = match entry.egress {
         Egress::Port(1) => Egress::Port(2),
         _ => Egress::Port(1),
@@ -189,7 +191,7 @@ fn fat_tree_uses_all_up_links_evenly() {
     for device in &config.devices {
         let DeviceModel::Switch(switch) = &device.model else { continue };
         let mut used = [0u32; 32];
-        for route in &switch.routes.entries {
+        for route in switch.routes.entries.iter() {
             if let Egress::Port(port) = route.egress {
                 used[usize::from(port)] += 1;
             }
@@ -528,7 +530,7 @@ fn packets_that_end_in_the_neighbour_have_no_next_hop() {
     for (d, device) in config.devices.iter().enumerate() {
         match &device.model {
             DeviceModel::Switch(switch) => {
-                for route in &switch.routes.entries {
+                for route in switch.routes.entries.iter() {
                     let Egress::Port(port) = route.egress else { panic!("every id is reached") };
                     let (_, next, _) = wires[d][usize::from(port)].expect("a link");
                     let ends = matches!(config.devices[next as usize].model, DeviceModel::Endpoint(_));

@@ -18,3 +18,4 @@ mod session_messages;
 mod studies;
 mod transfer;
 mod transfer_settings;
+mod walks;

@@ -1,0 +1,302 @@
+//! Where packets go by the tables, and where they turn.
+
+use super::{Blocks, Wires, mask_behind, switch, wires};
+use models::config::{BLOCK, Block, Egress, FabricConfig, NO_OWNER, Route};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where packets for an id end that enter the fabric at a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Dropped by this switch: it has no route.
+    Dropped(u32),
+    /// Never: they go round through these switches.
+    Loop(Vec<u32>),
+    /// At this device, which does not own the id.
+    Astray(u32),
+}
+
+/// What following every packet through the tables shows.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// Entry switches from which packets for an id do not arrive: (id, switch) -> why.
+    pub lost: BTreeMap<(u32, u32), Fate>,
+    /// `turns[switch][input]` = outputs to which some packet turns from that input, as bits; inputs and
+    /// outputs that lead to other switches only.
+    pub turns: Vec<Vec<u64>>,
+}
+
+/// Follows packets for every used id from every switch that has endpoints.
+///
+/// Ids of a block go together, one bit each: a switch hands those that it sends through one port on at once.
+/// What is lost, or could go round for ever, is followed alone.
+pub fn walk(config: &FabricConfig) -> Walk {
+    let wires = wires(config);
+    let entries: Vec<u32> = (0..config.devices.len() as u32)
+        .filter(|&d| {
+            switch(config, d).is_some()
+                && wires[d as usize].iter().flatten().any(|&(_, other, _)| switch(config, other).is_none())
+        })
+        .collect();
+    let mut walk = Walk {
+        lost: BTreeMap::new(),
+        turns: config.devices.iter().map(|d| vec![0; d.ports.len()]).collect(),
+    };
+    let blocks = Blocks::new(config);
+    let groups = groups(&blocks);
+    let is_used = |id: u32| {
+        !groups.contains(&id) && config.owners.get(id as usize).is_some_and(|&owner| owner != NO_OWNER)
+    };
+    let mut doubtful = Together::new(config, &wires, &blocks).walk(&entries, is_used, &mut walk.turns);
+    if turns_in_circles(&walk.turns, &wires) {
+        doubtful = (0..config.id_space).filter(|&id| is_used(id)).collect();
+    }
+    let mut fates: Vec<Option<Option<Fate>>> = vec![None; config.devices.len()];
+    for id in doubtful {
+        let mut known = Vec::new();
+        for &entry in &entries {
+            follow(config, &wires, entry, id, &mut fates, &mut known, &mut walk);
+        }
+        known.into_iter().for_each(|device: u32| fates[device as usize] = None);
+    }
+    for &id in groups.range(..config.id_space) {
+        turns_of_group(config, &wires, &entries, id, &mut walk);
+    }
+    walk
+}
+
+/// Ids that some switch copies.
+fn groups(blocks: &Blocks) -> BTreeSet<u32> {
+    let copied = |route: &Route| matches!(route.egress, Egress::Multicast(_));
+    let some: Vec<bool> = blocks.distinct.iter().map(|block| block.iter().any(copied)).collect();
+    let mut groups = BTreeSet::new();
+    for (numbers, &length) in blocks.of.iter().zip(&blocks.lengths) {
+        for (index, &number) in numbers.iter().enumerate().filter(|(_, number)| some[**number as usize]) {
+            let ids = (index * BLOCK..length).zip(blocks.distinct[number as usize].iter());
+            groups.extend(ids.filter(|(_, route)| copied(route)).map(|(id, _)| id as u32));
+        }
+    }
+    groups
+}
+
+/// Packets for the ids of a block on their way, one bit for each.
+struct Together<'a> {
+    config: &'a FabricConfig,
+    wires: &'a Wires,
+    blocks: &'a Blocks,
+    /// Of each block: ports, and what leaves through them.
+    ways: Vec<Vec<(u8, u64)>>,
+    is_switch: Vec<bool>,
+    /// What has been handed on, by device.
+    passed: Vec<u64>,
+    /// What is on its way: to which device, through which of its ports.
+    open: Vec<(u32, Option<u8>, u64)>,
+}
+
+impl<'a> Together<'a> {
+    fn new(config: &'a FabricConfig, wires: &'a Wires, blocks: &'a Blocks) -> Self {
+        let ways_of = |block: &Block<Route>| {
+            let mut ways: BTreeMap<u8, u64> = BTreeMap::new();
+            for (bit, route) in block.iter().enumerate() {
+                if let Egress::Port(port) = route.egress {
+                    *ways.entry(port).or_default() |= 1 << bit;
+                }
+            }
+            ways.into_iter().collect()
+        };
+        Together {
+            config,
+            wires,
+            blocks,
+            ways: blocks.distinct.iter().map(ways_of).collect(),
+            is_switch: (0..config.devices.len() as u32).map(|d| switch(config, d).is_some()).collect(),
+            passed: vec![0; config.devices.len()],
+            open: Vec::new(),
+        }
+    }
+
+    /// Follows all used ids; those that do not arrive.
+    fn walk(&mut self, entries: &[u32], is_used: impl Fn(u32) -> bool, turns: &mut [Vec<u64>]) -> Vec<u32> {
+        let mut lost = Vec::new();
+        for first in (0..self.config.id_space).step_by(BLOCK) {
+            let ids = first..self.config.id_space.min(first + BLOCK as u32);
+            let used = ids.clone().filter(|&id| is_used(id)).fold(0, |bits, id| bits | 1u64 << (id - first));
+            if used == 0 {
+                continue;
+            }
+            self.passed.fill(0);
+            let mut astray = 0;
+            for &entry in entries {
+                self.open.push((entry, None, used));
+                while let Some((device, ingress, packets)) = self.open.pop() {
+                    astray |= self.step(first, (device, ingress), packets, turns);
+                }
+            }
+            lost.extend(ids.filter(|id| astray >> (id - first) & 1 == 1));
+        }
+        lost
+    }
+
+    /// Packets are in a switch; those that get no further, or end where they should not.
+    fn step(&mut self, first: u32, at: (u32, Option<u8>), packets: u64, turns: &mut [Vec<u64>]) -> u64 {
+        let device = at.0 as usize;
+        let new = packets & !self.passed[device];
+        self.passed[device] |= packets;
+        let Some(&number) = self.blocks.of[device].get(first as usize / BLOCK) else { return new };
+        let mut astray = new;
+        for &(port, through) in &self.ways[number as usize] {
+            let Some((_, other, ingress)) = self.wires[device].get(usize::from(port)).copied().flatten()
+            else {
+                continue;
+            };
+            let (all, next) = (packets & through, new & through);
+            if self.is_switch[other as usize] {
+                if let (Some(ingress), true) = (at.1, all != 0) {
+                    turns[device][usize::from(ingress)] |= 1 << port;
+                }
+                astray &= !next;
+                if next != 0 {
+                    self.open.push((other, Some(ingress), next));
+                }
+            } else if next != 0 {
+                let home = |bit: &u32| self.config.owners[(first + bit) as usize] == other;
+                astray &= !bits(next).filter(home).fold(0, |home, bit| home | 1u64 << bit);
+            }
+        }
+        astray
+    }
+}
+
+/// The bits of a word that are set, from the lowest.
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros())?;
+        word &= word - 1;
+        Some(bit)
+    })
+}
+
+/// Whether links wait for each other in a circle by these turns; without one no packet goes round for ever.
+pub(super) fn turns_in_circles(turns: &[Vec<u64>], wires: &Wires) -> bool {
+    #[derive(Copy, Clone, PartialEq)]
+    enum Seen {
+        Never,
+        Open,
+        Done,
+    }
+    // A link from a switch is known by the port that it enters.
+    let mut seen: Vec<Vec<Seen>> = turns.iter().map(|ports| vec![Seen::Never; ports.len()]).collect();
+    for (device, inputs) in turns.iter().enumerate() {
+        for input in 0..inputs.len() {
+            let mut path = Vec::new();
+            if inputs[input] != 0 && seen[device][input] == Seen::Never {
+                seen[device][input] = Seen::Open;
+                path.push((device, input, inputs[input]));
+            }
+            while let Some((at, ingress, left)) = path.last_mut() {
+                if *left == 0 {
+                    seen[*at][*ingress] = Seen::Done;
+                    path.pop();
+                    continue;
+                }
+                let port = left.trailing_zeros() as usize;
+                *left &= *left - 1;
+                let Some((_, next, input)) = wires[*at][port] else { continue };
+                let (next, input) = (next as usize, usize::from(input));
+                match seen[next][input] {
+                    Seen::Never => {
+                        seen[next][input] = Seen::Open;
+                        path.push((next, input, turns[next][input]));
+                    }
+                    Seen::Open => return true,
+                    Seen::Done => {}
+                }
+            }
+        }
+    }
+    false
+}
+
+fn follow(
+    config: &FabricConfig,
+    wires: &Wires,
+    entry: u32,
+    id: u32,
+    fates: &mut [Option<Option<Fate>>],
+    known: &mut Vec<u32>,
+    walk: &mut Walk,
+) {
+    let mut path: Vec<u32> = Vec::new();
+    let mut at = entry;
+    let mut ingress: Option<u8> = None;
+    let fate = loop {
+        let Some(own) = switch(config, at) else {
+            break if config.owners[id as usize] == at { None } else { Some(Fate::Astray(at)) };
+        };
+        let egress = own.routes.entries.get(id as usize).map(|route| route.egress);
+        let next = match egress {
+            Some(Egress::Port(port)) => {
+                wires[at as usize].get(usize::from(port)).copied().flatten().map(|to| (port, to))
+            }
+            _ => None,
+        };
+        if let (Some(ingress), Some((port, (_, other, _)))) = (ingress, next)
+            && switch(config, other).is_some()
+        {
+            walk.turns[at as usize][usize::from(ingress)] |= 1 << port;
+        }
+        if let Some(known) = &fates[at as usize] {
+            break known.clone();
+        }
+        if let Some(start) = path.iter().position(|&d| d == at) {
+            break Some(Fate::Loop(path[start..].to_vec()));
+        }
+        path.push(at);
+        match next {
+            Some((_, (_, other, other_port))) => {
+                at = other;
+                ingress = Some(other_port);
+            }
+            None => break Some(Fate::Dropped(at)),
+        }
+    };
+    for &device in &path {
+        fates[device as usize] = Some(fate.clone());
+    }
+    known.append(&mut path);
+    if let Some(fate) = fate {
+        walk.lost.insert((id, entry), fate);
+    }
+}
+
+fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32, walk: &mut Walk) {
+    let mut seen: BTreeSet<(u32, u8)> = BTreeSet::new();
+    let mut open: Vec<(u32, u8)> = Vec::new();
+    for &entry in entries {
+        for (port, link) in wires[entry as usize].iter().enumerate() {
+            if link.is_some_and(|(_, other, _)| switch(config, other).is_none()) {
+                open.push((entry, port as u8));
+            }
+        }
+    }
+    while let Some((device, ingress)) = open.pop() {
+        if !seen.insert((device, ingress)) {
+            continue;
+        }
+        let bits = mask_behind(config, device, ingress, id);
+        let from_switch = wires[device as usize][usize::from(ingress)]
+            .is_some_and(|(_, other, _)| switch(config, other).is_some());
+        for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
+            let Some((_, other, other_port)) =
+                wires[device as usize].get(usize::from(port)).copied().flatten()
+            else {
+                continue;
+            };
+            if switch(config, other).is_some() {
+                if from_switch {
+                    walk.turns[device as usize][usize::from(ingress)] |= 1 << port;
+                }
+                open.push((other, other_port));
+            }
+        }
+    }
+}
