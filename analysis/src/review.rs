@@ -14,6 +14,7 @@ mod fabric;
 mod files;
 mod html;
 mod layout;
+mod sides;
 mod tables;
 mod why;
 

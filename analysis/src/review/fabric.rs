@@ -4,11 +4,12 @@ use super::budget::{Budget, Port};
 use super::files::{Counts, list, word};
 use super::html::{Html, escaped};
 use super::layout::{Layout, Line};
+use super::sides::Sides;
 use super::tables::{self, Cell};
 use super::{Run, Variant};
-use crate::num::{Num, count_text, three_digits};
+use crate::num::{count_text, three_digits};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Places of the ways of flows in the data of the page, over all flows of a variant.
@@ -66,12 +67,14 @@ impl<'a> Drawing<'a> {
         self.ports.binary_search(&port).expect("a port with a link")
     }
 
-    /// The two directions of each link of a line.
+    /// The two directions of each link of a line, from where the line begins first.
     fn ends(&self, line: &Line) -> Vec<[usize; 2]> {
         let links = &self.run.variants[0].config.links;
         let both = |link: &u32| {
             let link = &links[*link as usize];
-            [self.port(link.a), self.port(link.b)]
+            let forth = self.layout.of[link.a.0 as usize] == line.from;
+            let (first, second) = if forth { (link.a, link.b) } else { (link.b, link.a) };
+            [self.port(first), self.port(second)]
         };
         line.links.iter().map(both).collect()
     }
@@ -164,7 +167,7 @@ impl<'a> Drawing<'a> {
     pub fn show(&self, html: &mut Html, section: usize, run: &Run, moving: bool) {
         let grouped = if self.layout.grouped {
             " Devices are drawn in groups, because there are more than can be seen; a line stands \
-                 for all links between two groups."
+                 for all links between two groups, and has the numbers of the busiest of them."
         } else {
             ""
         };
@@ -270,30 +273,34 @@ impl<'a> Drawing<'a> {
                  expected loads are left out.",
             );
         }
-        let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
-        for (variant, budget) in run.variants.iter().zip(&self.budgets) {
-            let rates = rates(variant);
+        let mut order: Vec<(f64, usize, usize)> = Vec::new();
+        for (number, (variant, budget)) in run.variants.iter().zip(&self.budgets).enumerate() {
             for (index, port) in self.ports.iter().enumerate() {
                 let measured = self.counts.carried(&variant.name, &self.names[index]);
-                let (expected, open) = budget.of(*port);
-                let known = if budget.too_large { f64::NAN } else { expected };
-                let share = |share: f64| Cell::real(share, percent);
-                let passing = self.passing(variant, budget, *port);
-                let cells = vec![
-                    Cell::text(&variant.name),
-                    Cell::text(&self.names[index]),
-                    share(known),
-                    Cell::text(if open { "at least" } else { "all" }),
-                    share(measured),
-                    Cell::real(known * rates[port], |gbps| format!("{} Gb/s", three_digits(gbps))),
-                    Cell::text(&passing),
-                ];
-                rows.push((measured.max(expected), cells));
+                order.push((measured.max(budget.of(*port).0), number, index));
             }
         }
         // the fullest first: of equals in the order of the fabric
-        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let rows: Vec<Vec<Cell>> = rows.into_iter().map(|row| row.1).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let rates: Vec<BTreeMap<Port, f64>> = run.variants.iter().map(rates).collect();
+        let row = |&(_, number, index): &(f64, usize, usize)| {
+            let (variant, budget) = (&run.variants[number], &self.budgets[number]);
+            let (expected, open) = budget.of(self.ports[index]);
+            let known = if budget.too_large { f64::NAN } else { expected };
+            let share = |share: f64| Cell::real(share, percent);
+            vec![
+                Cell::text(&variant.name),
+                Cell::text(&self.names[index]),
+                share(known),
+                Cell::text(if open { "at least" } else { "all" }),
+                share(self.counts.carried(&variant.name, &self.names[index])),
+                Cell::real(known * rates[number][&self.ports[index]], |gbps| {
+                    format!("{} Gb/s", three_digits(gbps))
+                }),
+                Cell::text(&self.passing(variant, budget, self.ports[index])),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = order.iter().take(tables::ROWS).map(row).collect();
         let head = [
             "variant",
             "from port",
@@ -303,7 +310,8 @@ impl<'a> Drawing<'a> {
             "expected rate",
             "flows, by their share",
         ];
-        tables::table(html, &format!("budget{section}"), "Load of each direction of each link", &head, &rows);
+        let (id, caption) = (format!("budget{section}"), "Load of each direction of each link");
+        tables::first_rows(html, &id, caption, &head, &rows, order.len());
     }
 
     fn passing(&self, variant: &Variant, budget: &Budget, port: Port) -> String {
@@ -335,30 +343,23 @@ impl<'a> Drawing<'a> {
                 .filter(|n| n.is_finite())
                 .map_or(Value::Null, |n| json!(n))
         };
-        let lines: Vec<Value> = self
-            .layout
-            .lines
-            .iter()
-            .map(|line| json!([self.label(line), self.ends(line).concat()]))
-            .collect();
-        let mut of_device: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, (device, _)) in self.ports.iter().enumerate() {
-            of_device.entry(*device).or_default().push(index);
+        let layout = &self.layout;
+        let ends: Vec<Vec<[usize; 2]>> = layout.lines.iter().map(|line| self.ends(line)).collect();
+        let sides = Sides::new(layout, &self.names, &ends);
+        let of_line = layout.lines.iter().zip(&sides.of_line);
+        let lines: Vec<Value> = of_line.map(|(line, own)| json!([self.label(line), own])).collect();
+        let mut own: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); layout.nodes.len()];
+        for ((device, _), side) in self.ports.iter().zip(&sides.of_port) {
+            own[layout.of[*device as usize]].extend(side);
         }
-        let of_node = self.layout.nodes.iter().map(|node| {
-            let own = node.devices.iter().filter_map(|device| of_device.get(device));
-            own.flatten().copied().collect::<Vec<usize>>()
-        });
         let nodes: Vec<Value> =
-            self.layout.nodes.iter().zip(of_node).map(|(node, ports)| json!([node.name, ports])).collect();
+            layout.nodes.iter().zip(&own).map(|(node, own)| json!([node.name, own])).collect();
         let variants: Vec<Value> = run
             .variants
             .iter()
             .zip(&self.budgets)
             .map(|(variant, budget)| {
-                let of = |get: &dyn Fn(usize) -> f64| -> Vec<Value> {
-                    (0..self.ports.len()).map(|port| short(get(port))).collect()
-                };
+                let of = |get: &dyn Fn(usize) -> f64| -> Vec<Value> { sides.most(get).map(short).collect() };
                 let expected = |port: usize| match budget.too_large {
                     true => f64::NAN,
                     false => budget.of(self.ports[port]).0,
@@ -374,33 +375,33 @@ impl<'a> Drawing<'a> {
                     "use": of(&|port| self.counts.carried(&variant.name, &self.names[port])),
                     "blocked": of(&|port| self.counts.blocked(&variant.name, &self.names[port]) / 1e6),
                     "expected": of(&expected),
-                    "flows": self.ways(run, variant, budget),
+                    "flows": self.ways(run, variant, budget, &sides),
                     "frames": frames,
                 })
             })
             .collect();
-        json!({ "ports": self.names, "lines": lines, "nodes": nodes, "variants": variants })
+        let names: Vec<&str> = sides.all.iter().map(|side| side.name.as_str()).collect();
+        json!({ "ports": names, "lines": lines, "nodes": nodes, "variants": variants })
     }
 
-    /// Each flow: its name, the ports that it passes with what it brings to them, and where its time goes.
-    fn ways(&self, run: &Run, variant: &Variant, budget: &Budget) -> Vec<Value> {
+    /// Each flow: its name, what it passes, and where its time goes.
+    fn ways(&self, run: &Run, variant: &Variant, budget: &Budget, sides: &Sides) -> Vec<Value> {
         let told = list(&run.summary, "variants").iter().find(|told| word(told, "name") == variant.name);
         let flows: BTreeMap<&str, &Value> = told
             .map_or(&[][..], |told| list(told, "flows"))
             .iter()
             .map(|flow| (word(flow, "name"), flow))
             .collect();
-        let places: usize = budget.flows.iter().map(BTreeMap::len).sum();
-        let flow = |(parts, flow): (&BTreeMap<Port, f64>, &models::config::FlowConfig)| {
-            let way: Vec<Value> = if places <= WAYS_MAX {
-                parts.iter().map(|(port, load)| json!([self.port(*port), Num(*load)])).collect()
-            } else {
-                Vec::new()
-            };
+        let side = |port: &Port| sides.of_port[self.port(*port)];
+        let passed: Vec<BTreeSet<usize>> =
+            budget.flows.iter().map(|parts| parts.keys().filter_map(side).collect()).collect();
+        let places: usize = passed.iter().map(BTreeSet::len).sum();
+        let flow = |(way, flow): (&BTreeSet<usize>, &models::config::FlowConfig)| {
+            let way: Vec<usize> = if places <= WAYS_MAX { way.iter().copied().collect() } else { Vec::new() };
             let text = flows.get(flow.name.as_str()).map_or(String::new(), |told| spent(told));
             json!([flow.name, way, text])
         };
-        budget.flows.iter().zip(&variant.config.flows).map(flow).collect()
+        passed.iter().zip(&variant.config.flows).map(flow).collect()
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) struct Line {
 pub(super) struct Layout {
     pub nodes: Vec<Node>,
     pub lines: Vec<Line>,
+    /// The node of each device.
+    pub of: Vec<usize>,
     pub width: f64,
     pub height: f64,
     /// Devices are drawn together.
@@ -75,7 +77,7 @@ impl Layout {
             None => place_levels(config, &levels, &of, &mut nodes),
         };
         let lines = lines(config, &of, &nodes, whole);
-        Self { nodes, lines, width, height, grouped: !whole }
+        Self { nodes, lines, of, width, height, grouped: !whole }
     }
 }
 

@@ -125,7 +125,7 @@
       var way = null;
       if (is.flow.value !== "") {
         way = {};
-        variant().flows[is.flow.value][1].forEach(function (part) { way[part[0]] = true; });
+        variant().flows[is.flow.value][1].forEach(function (part) { way[part] = true; });
       }
       each(lines, function (path, i) {
         var ports = run.lines[i][1], high = 0, stopped = false, hit = false, less = false;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Rows in a table of many.
-const ROWS: usize = 500;
+pub(super) const ROWS: usize = 500;
 /// Lines in a chart.
 const LINES: usize = 16;
 /// Points of a line.
@@ -50,6 +50,18 @@ impl Cell {
 
 /// A table that sorts by its columns and can be filtered.
 pub(super) fn table(html: &mut Html, id: &str, caption: &str, head: &[&str], rows: &[Vec<Cell>]) {
+    first_rows(html, id, caption, head, &rows[..rows.len().min(ROWS)], rows.len());
+}
+
+/// Likewise of the first rows of `all`.
+pub(super) fn first_rows(
+    html: &mut Html,
+    id: &str,
+    caption: &str,
+    head: &[&str],
+    rows: &[Vec<Cell>],
+    all: usize,
+) {
     if rows.len() > 8 {
         html.raw("<p class=\"filter\"><label>Filter ");
         html.open(
@@ -66,7 +78,7 @@ pub(super) fn table(html: &mut Html, id: &str, caption: &str, head: &[&str], row
         html.text(title).close("th");
     }
     html.raw("</tr></thead><tbody>\n");
-    for row in rows.iter().take(ROWS) {
+    for row in rows {
         html.raw("<tr>");
         for cell in row {
             let mut attributes = Vec::new();
@@ -81,8 +93,8 @@ pub(super) fn table(html: &mut Html, id: &str, caption: &str, head: &[&str], row
         html.raw("</tr>\n");
     }
     html.raw("</tbody></table></div>");
-    if rows.len() > ROWS {
-        let more = count_text((rows.len() - ROWS) as u64);
+    if all > rows.len() {
+        let more = count_text((all - rows.len()) as u64);
         html.element(
             "p",
             &[("class", "soft")],

@@ -238,9 +238,9 @@ fn many_devices_are_drawn_in_groups() {
         "t.json",
         &json!({
             "name": "t", "topology": {"fat_tree": {"levels": 3, "ports": 16, "endpoints": 1024}},
-            "run": {"until": "200 ns", "warmup": "0 ps", "stall_after": "off", "sample_every": "off"},
+            "run": {"until": "10 us", "warmup": "0 ps", "stall_after": "off", "sample_every": "off"},
             "traffic": [{"name": "any", "from": "ep/0000", "to": "ep/1023",
-                         "arrivals": {"poisson": {"load": 0.1}}}]
+                         "arrivals": {"constant": {"load": 0.01, "phase": "0 ps"}}}]
         }),
     );
     home.ends(&["t.json", "--out", "t", "--quiet", "--no-figures"], 0);
@@ -255,13 +255,24 @@ fn many_devices_are_drawn_in_groups() {
     };
     assert_eq!(nodes.iter().map(size).sum::<usize>(), 1_024 + 320);
     let lines = data[0]["lines"].as_array().unwrap();
-    let ports: Vec<u64> = lines
-        .iter()
-        .flat_map(|line| line[1].as_array().unwrap().iter().map(|port| port.as_u64().unwrap()))
-        .collect();
-    let distinct: BTreeSet<&u64> = ports.iter().collect();
+    let links = |line: &Value| -> usize {
+        let name = line[0].as_str().unwrap();
+        name.split_once(" links, ").map_or(1, |(count, _)| count.parse().unwrap())
+    };
     // no group holds both ends of a link of a tree
-    assert_eq!((ports.len(), distinct.len()), (2 * 3_072, 2 * 3_072));
+    assert_eq!(lines.iter().map(links).sum::<usize>(), 3_072);
+    let sides = lines.iter().flat_map(|line| line[1].as_array().unwrap()).map(|side| side.as_u64().unwrap());
+    assert_eq!(sides.collect::<Vec<u64>>(), (0..2 * lines.len() as u64).collect::<Vec<u64>>());
+    assert_eq!(data[0]["ports"].as_array().unwrap().len(), 2 * lines.len());
+    // one packet goes from the first endpoint to the last, over six links in six lines, each forth
+    let busy = data[0]["variants"][0]["use"].as_array().unwrap();
+    let busy: Vec<f64> =
+        busy.iter().map(|share| share.as_f64().unwrap()).filter(|share| *share > 0.0).collect();
+    let most = home.json("t/summary.json")["variants"][0]["fabric"]["link_use_max"].as_f64().unwrap();
+    assert_eq!(busy.len(), 6);
+    assert!(busy.iter().all(|share| (share - most).abs() < 1e-4), "{busy:?}, {most}");
+    let way = data[0]["variants"][0]["flows"][0][1].as_array().unwrap();
+    assert_eq!(way.len(), 6);
     assert_eq!(page.matches("class=\"ln u").count(), lines.len());
 }
 
