@@ -4,8 +4,8 @@
 //! compiles the scenario that they name once more for the fabric and its routes ([`Run`]).
 //!
 //! - `html` writes markup and is the only place where a text becomes part of it;
-//! - `layout` says where devices stand, by their levels, grids or `modules`, `fabric` draws them, `sides` says
-//!   what of it is coloured, and `budget` reckons what links have to carry;
+//! - `layout` says where devices stand, by levels, grids or `modules`, `fabric` draws them, `sides` says what
+//!   of it is coloured, and `budget` reckons what links have to carry;
 //! - `tables`, `charts`, `outcomes` and `assumptions` are the parts of a page.
 
 mod assumptions;

@@ -70,8 +70,9 @@ impl<'a> Drawings<'a> {
         html.element(
             "p",
             &[],
-            "Endpoints are circles, switches are boxes, modules and chassis are frames around what is in them. \
-             A link has the colour of its busier direction. The tab key and the mouse give the numbers of a link.",
+            "Endpoints are circles, switches are boxes, modules and chassis are frames around what is in \
+             them. A link has the colour of its busier direction. The tab key and the mouse give the \
+             numbers of a link.",
         );
         for (number, drawing) in self.0.iter().enumerate() {
             if self.0.len() > 1 {

@@ -267,8 +267,8 @@ fn frame(module: &Module, all: &[Module], of: &[usize], nodes: &[Node]) -> Frame
     Frame { name: module.name.clone(), x, y, width: right - x, height: bottom - y }
 }
 
-/// Modules side by side, each in levels of its own. Switches in none stand above all, endpoints in none at the
-/// right.
+/// Modules side by side, each in levels of its own. Switches in none stand above all, endpoints in none at
+/// the right.
 fn place_modules(levels: &[usize], modules: &[Module], nodes: &mut [Node]) -> (f64, f64) {
     let most = levels.iter().copied().max().unwrap_or(0);
     let innermost = |device: u32| {

@@ -587,8 +587,8 @@ fn differences(html: &mut Html, (about, paired): &(String, Paired)) {
         .collect();
     let left_out = series.len().saturating_sub(LINES);
     let title = format!(
-        "{about}, less that of {first}: the band is the 95 % interval of the difference of pairs, which have the same \
-         seeds in both"
+        "{about}, less that of {first}: the band is the 95 % interval of the difference of pairs, which \
+         have the same seeds in both"
     );
     let series = series.into_iter().take(LINES).collect();
     let x = paired.axis.as_deref().unwrap_or_default();

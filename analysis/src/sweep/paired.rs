@@ -87,9 +87,9 @@ mod tests {
         }
     }
 
-    /// By hand: the noise of a replication is the same in both variants, so the difference is 1 at load 0.1 and
-    /// 2 at 0.2, with no width at all, where either value has one of more than 100. Noise of its own in one
-    /// variant, which another seed would be, has a wide band.
+    /// By hand: the noise of a replication is the same in both variants, so the difference is 1 at load 0.1
+    /// and 2 at 0.2, with no width at all, where either value has one of more than 100. Noise of its own in
+    /// one variant, which another seed would be, has a wide band.
     #[test]
     fn the_band_is_that_of_the_pairs() {
         let loads = axis("load", &["0.1", "0.2"], Some(vec![0.1, 0.2]));

@@ -30,8 +30,8 @@ impl Browser {
         let folder = tempfile::tempdir().unwrap();
         let [to, from, profile] = ["to", "from", "profile"].map(|name| folder.path().join(name));
         assert!(Command::new("mkfifo").args([&to, &from]).status().unwrap().success());
-        // Descriptors 3 and 4 are where the protocol is spoken. A pipe opens when both of its ends do, so both
-        // sides open them in one order.
+        // Descriptors 3 and 4 are where the protocol is spoken. A pipe opens when both of its ends do, so
+        // both sides open them in one order.
         let child = Command::new("sh")
             .args(["-c", "to=$1 from=$2; shift 2; exec \"$@\" 3<\"$to\" 4>\"$from\"", "sh"])
             .args([&to, &from])
@@ -214,8 +214,8 @@ fn the_slider_goes_through_the_run() {
     assert_eq!(browser.said, Vec::<Value>::new());
 }
 
-/// Headings sort by the numbers behind the cells, up and down; a filter leaves the rows that have its text; the
-/// name of a flow shows its way.
+/// Headings sort by the numbers behind the cells, up and down; a filter leaves the rows that have its text;
+/// the name of a flow shows its way.
 #[test]
 fn tables_sort_and_filter_and_show_ways() {
     let Some(mut browser) = Browser::start() else { return };

@@ -17,7 +17,8 @@ fn drawn(home: &Home, topology: &Value, traffic: &Value) -> [Vec<Place>; 2] {
     home.write(
         "t.json",
         &json!({
-            "name": "t", "topology": topology, "run": {"until": "1 us", "warmup": "0 ps", "stall_after": "off"},
+            "name": "t", "topology": topology,
+            "run": {"until": "1 us", "warmup": "0 ps", "stall_after": "off"},
             "routing": {"allow_deadlock": true},
             "traffic": [{"name": "any", "from": traffic, "to": {"uniform": {}},
                          "arrivals": {"poisson": {"load": 0.1}}}]
@@ -67,8 +68,8 @@ fn hold(frames: &[Place], things: &[Place]) {
     }
 }
 
-/// Two chassis of a backplane and two boards each, joined by a switch that is in none of them, and an endpoint
-/// that hangs on it.
+/// Two chassis of a backplane and two boards each, joined by a switch that is in none of them, and an
+/// endpoint that hangs on it.
 #[test]
 fn modules_and_chassis_are_framed() {
     let mut devices = vec![json!({"name": "core", "ports": 4}), json!({"name": "monitor"})];
