@@ -4,8 +4,9 @@
 //! compiles the scenario that they name once more for the fabric and its routes ([`Run`]).
 //!
 //! - `html` writes markup and is the only place where a text becomes part of it;
-//! - `layout` says where devices stand, `fabric` draws them, `budget` reckons what links have to carry;
-//! - `tables`, `charts` and `assumptions` are the parts of a page.
+//! - `layout` says where devices stand, by levels, grids or `modules`, `fabric` draws them, `sides` says what
+//!   of it is coloured, and `budget` reckons what links have to carry;
+//! - `tables`, `charts`, `outcomes` and `assumptions` are the parts of a page.
 
 mod assumptions;
 pub(crate) mod budget;
@@ -14,12 +15,16 @@ mod fabric;
 mod files;
 mod html;
 mod layout;
+mod modules;
+mod outcomes;
+mod sides;
 mod tables;
 mod why;
 
 pub use why::{Question, why};
 
 use crate::require::Verdict;
+use crate::sweep::paired::Paired;
 use html::Html;
 use models::config::FabricConfig;
 use serde_json::Value;
@@ -60,10 +65,23 @@ pub struct Run {
     pub fabric: String,
     /// `series/links.csv`
     pub links: String,
+    /// `series/conduits.csv`, if the folder has it.
+    pub conduits: String,
+    /// Sequence charts of the folder.
+    pub talks: Vec<Talk>,
     /// What the compiler warns of.
     pub warnings: Vec<String>,
     /// The variants, in the order of the summary.
     pub variants: Vec<Variant>,
+}
+
+/// A sequence chart.
+#[derive(Clone, Debug)]
+pub struct Talk {
+    /// The variant.
+    pub variant: String,
+    /// Who said what to whom, as text.
+    pub text: String,
 }
 
 /// What was simulated.
@@ -90,6 +108,8 @@ pub struct Sweep {
     pub facts: Vec<(String, String)>,
     /// Figures: what each shows, and its SVG.
     pub figures: Vec<(String, String)>,
+    /// What variants change, for each figure: what it is about, and the differences to the first variant.
+    pub paired: Vec<(String, Paired)>,
     /// `estimates.csv`
     pub estimates: String,
 }
@@ -139,7 +159,7 @@ fn written(runs: &[Run], sweeps: &[Sweep], version: &str, moving: bool) -> Strin
     html.raw("</ul></nav></header>\n<main>\n");
     let mut data = Vec::new();
     for (number, run) in runs.iter().enumerate() {
-        data.push(part(&mut html, number, run, titles.len() > 1, moving));
+        part(&mut html, number, run, titles.len() > 1, moving, &mut data);
     }
     for (number, sweep) in sweeps.iter().enumerate() {
         tables::sweep(&mut html, runs.len() + number, sweep, titles.len() > 1);
@@ -154,7 +174,7 @@ fn written(runs: &[Run], sweeps: &[Sweep], version: &str, moving: bool) -> Strin
 }
 
 /// Parts of a run: the end of their id, and what they are called.
-const PARTS: [(&str, &str); 10] = [
+const PARTS: [(&str, &str); 11] = [
     ("cover", "Verdicts"),
     ("losses", "What did not arrive"),
     ("flows", "Flows"),
@@ -163,17 +183,18 @@ const PARTS: [(&str, &str); 10] = [
     ("latency", "Latency"),
     ("causes", "Where the time goes"),
     ("time", "Over time"),
+    ("outcomes", "Races and timeouts"),
     ("protocols", "Protocols"),
     ("assumptions", "Assumptions"),
 ];
 
-/// One run; gives back what the script needs of it.
-fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool) -> Value {
+/// One run; `data`: what the script needs of each drawing.
+fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool, data: &mut Vec<Value>) {
     html.open("section", &[("id", &format!("s{number}"))]);
     if several {
         html.element("h2", &[], &run.title);
     }
-    let drawing = fabric::Drawing::new(run);
+    let drawings = fabric::Drawings::new(run);
     let heading = if several { "h3" } else { "h2" };
     for (id, name) in PARTS {
         html.element(heading, &[("id", &format!("s{number}-{id}"))], name).raw("\n");
@@ -181,17 +202,18 @@ fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool) 
             "cover" => tables::cover(html, number, run),
             "losses" => tables::losses(html, number, run),
             "flows" => tables::flows(html, number, run),
-            "fabric" => drawing.show(html, number, run, moving),
-            "budget" => drawing.budget(html, number, run),
+            "fabric" => drawings.show(html, data.len(), moving),
+            "budget" => drawings.budget(html, number),
             "latency" => tables::latency(html, run),
             "causes" => tables::causes(html, number, run),
             "time" => tables::over_time(html, run),
+            "outcomes" => outcomes::show(html, number, run),
             "protocols" => tables::protocols(html, number, run),
             _ => assumptions::show(html, number, run),
         }
     }
     html.close("section").raw("\n");
-    drawing.data(run, moving)
+    data.extend(drawings.data(number, moving));
 }
 
 /// How a verdict looks.

@@ -3,13 +3,14 @@
 //! A run becomes one [`ScopeRow`] for all flows together (`overall`) and one for each flow. A [`Frame`] names
 //! the axes and the points; [`Data`] holds the rows of all runs that count. From there come
 //! [`results`](table::results) (a row for each run and scope), [`estimates`](table::estimates) (a row for
-//! each point and scope), [`plot`] and [`compare`].
+//! each point and scope), [`plot`], [`compare`] and [`paired`].
 //!
 //! Values are rounded to nine digits before anything is computed from them, so that it makes no difference
 //! whether a row comes from memory or from a file.
 
 pub mod compare;
 pub mod metrics;
+pub mod paired;
 pub mod parquet;
 pub mod plot;
 pub mod table;

@@ -4,7 +4,7 @@ use crate::cli::{ReportArgs, WhyArgs};
 use crate::console::print;
 use crate::status::Failure;
 use crate::{paper, sweep, whole};
-use analysis::review::{self, Question, Run, Variant};
+use analysis::review::{self, Question, Run, Talk, Variant};
 use models::sim_core::path_hash;
 use scenarios::{RunPlan, names, presets};
 use serde_json::Value;
@@ -100,6 +100,7 @@ fn read(folder: &Path) -> Result<Run, Failure> {
         let wrong = |error| Failure::bad_input(format_args!("{}: {error}", folder.join(name).display()));
         serde_json::from_str(&text(name)?).map_err(wrong)
     };
+    let text_if = |name: &str| folder.join(name).is_file().then(|| text(name)).transpose();
     let optional = |name: &str| folder.join(name).is_file().then(|| json(name)).transpose();
     let summary = json("summary.json")?;
     let resolved = text("resolved.json")?;
@@ -140,6 +141,15 @@ fn read(folder: &Path) -> Result<Run, Failure> {
         flows: text("series/flows.csv")?,
         fabric: text("series/fabric.csv")?,
         links: text("series/links.csv")?,
+        conduits: text_if("series/conduits.csv")?.unwrap_or_default(),
+        talks: plan
+            .variants
+            .iter()
+            .filter_map(|variant| {
+                let text = text_if(&format!("charts/{}.txt", variant.name)).transpose()?;
+                Some(text.map(|text| Talk { variant: variant.name.clone(), text }))
+            })
+            .collect::<Result<_, Failure>>()?,
         warnings: plan
             .warnings
             .items

@@ -12,14 +12,16 @@ pub(super) const COLOURS: usize = 8;
 pub(super) struct Series {
     pub name: String,
     pub points: Vec<(f64, f64)>,
+    /// Half widths of a band around the line, where it has one: one for each point.
+    pub band: Vec<f64>,
 }
 
 /// What a chart is made of.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Chart {
+pub(super) struct Chart<'a> {
     pub title: String,
-    pub x: &'static str,
-    pub y: &'static str,
+    pub x: &'a str,
+    pub y: &'a str,
     /// Logarithmic axes; x are picoseconds then.
     pub log: bool,
     pub series: Vec<Series>,
@@ -62,7 +64,9 @@ impl Scale {
         let power = libm::pow(10.0, libm::floor(libm::log10(rough)));
         let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|step| *step >= rough);
         let step = step.unwrap_or(rough);
-        (0..=6).map(|n| self.low + f64::from(n) * step).filter(|tick| *tick <= self.high * 1.0001).collect()
+        let first = libm::ceil(self.low / step - 1e-4);
+        let ticks = (0..=12).map(|n| (first + f64::from(n)) * step);
+        ticks.filter(|tick| *tick <= self.high + 1e-4 * step).collect()
     }
 }
 
@@ -71,13 +75,17 @@ fn decade(value: f64, up: bool) -> f64 {
     libm::pow(10.0, if up { libm::ceil(power) } else { libm::floor(power) })
 }
 
-impl Chart {
+impl Chart<'_> {
     fn scales(&self) -> Option<(Scale, Scale)> {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let valid = |value: &f64| value.is_finite() && (!self.log || *value > 0.0);
         let marks = self.marks.iter().map(|mark| mark.1);
         let xs: Vec<f64> = points().map(|point| point.0).chain(marks).filter(valid).collect();
-        let ys: Vec<f64> = points().map(|point| point.1).filter(valid).collect();
+        let edges = self.series.iter().flat_map(|series| {
+            let band = series.points.iter().zip(&series.band);
+            band.flat_map(|((_, y), half)| [y - half, y + half])
+        });
+        let ys: Vec<f64> = points().map(|point| point.1).chain(edges).filter(valid).collect();
         let most = |all: &[f64]| all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
         if points().next().is_none() || xs.is_empty() || ys.is_empty() {
@@ -88,8 +96,9 @@ impl Chart {
             let y = (decade(least(&ys), false), 1.0);
             ((low, if high > low { high } else { low * 10.0 }), (if y.0 < 1.0 { y.0 } else { 0.1 }, 1.0))
         } else {
-            let high = most(&ys);
-            ((0.0, most(&xs)), (0.0, if high > 0.0 { high * 1.05 } else { 1.0 }))
+            // zero is always seen
+            let (low, high) = (least(&ys).min(0.0) * 1.05, most(&ys).max(0.0) * 1.05);
+            ((0.0, most(&xs)), (low, if high > low { high } else { low + 1.0 }))
         };
         let x = Scale { low: x.0, high: x.1, from: LEFT, to: WIDTH - RIGHT, log: self.log };
         let y = Scale { low: y.0, high: y.1, from: HEIGHT - BOTTOM, to: TOP, log: self.log };
@@ -158,7 +167,13 @@ impl Chart {
                 escaped(name)
             );
         }
+        if y.low < 0.0 {
+            let _ = write!(out, "<path class=\"zero\" d=\"M{LEFT} {:.1}H{:.1}\"/>", y.at(0.0), WIDTH - RIGHT);
+        }
         for (index, series) in self.series.iter().enumerate() {
+            if let Some(band) = band(series, &x, &y) {
+                let _ = write!(out, "<path class=\"band c{}\" d=\"{band}\"/>", index % COLOURS);
+            }
             let mut path = String::new();
             let mut before: Option<(f64, f64)> = None;
             let drawn = series
@@ -207,6 +222,15 @@ impl Chart {
         out.push_str("</ul>");
         Some(out)
     }
+}
+
+/// The outline of a band: along its upper edge, and back along the lower one.
+fn band(series: &Series, x: &Scale, y: &Scale) -> Option<String> {
+    let places = series.points.iter().zip(&series.band).filter(|(_, half)| half.is_finite());
+    let upper = places.clone().map(|((px, py), half)| (x.at(*px), y.at(py + half)));
+    let lower = places.rev().map(|((px, py), half)| (x.at(*px), y.at(py - half)));
+    let corners: Vec<String> = upper.chain(lower).map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+    (!corners.is_empty()).then(|| format!("M{}Z", corners.join("L")))
 }
 
 /// A share on a logarithmic axis: `10 %`, `0.1 %`.

@@ -4,12 +4,15 @@ use super::budget::{Budget, Port};
 use super::files::{Counts, list, word};
 use super::html::{Html, escaped};
 use super::layout::{Layout, Line};
+use super::sides::Sides;
 use super::tables::{self, Cell};
 use super::{Run, Variant};
-use crate::num::{Num, count_text, three_digits};
+use crate::num::{count_text, three_digits};
+use models::config::{DeviceModel, FabricConfig};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::rc::Rc;
 
 /// Places of the ways of flows in the data of the page, over all flows of a variant.
 const WAYS_MAX: usize = 30_000;
@@ -26,14 +29,18 @@ const STEPS: [(f64, &str); 9] = [
     (0.9, "90 %"),
 ];
 
-/// What is drawn of a run, and reckoned for it.
-pub(super) struct Drawing<'a> {
+/// The drawings of a run, one for each fabric: variants may change what there is.
+pub(super) struct Drawings<'a>(Vec<Drawing<'a>>);
+
+/// What is drawn of the variants with one fabric, and reckoned for them.
+struct Drawing<'a> {
     run: &'a Run,
+    variants: Vec<&'a Variant>,
     layout: Layout,
     /// Ports with a link, in the order of devices and ports.
     ports: Vec<Port>,
     names: Vec<String>,
-    counts: Counts,
+    counts: Rc<Counts>,
     budgets: Vec<Budget>,
 }
 
@@ -45,20 +52,115 @@ fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "-".into() }
 }
 
-impl<'a> Drawing<'a> {
+impl<'a> Drawings<'a> {
     pub fn new(run: &'a Run) -> Self {
-        let config = &run.variants[0].config;
+        let mut groups: Vec<Vec<&'a Variant>> = Vec::new();
+        for variant in &run.variants {
+            match groups.iter_mut().find(|group| same(&group[0].config, &variant.config)) {
+                Some(group) => group.push(variant),
+                None => groups.push(vec![variant]),
+            }
+        }
+        let counts = Rc::new(Counts::new(&run.links));
+        Self(groups.into_iter().map(|variants| Drawing::new(run, &counts, variants)).collect())
+    }
+
+    /// `first`: the number of the first drawing in the page.
+    pub fn show(&self, html: &mut Html, first: usize, moving: bool) {
+        html.element(
+            "p",
+            &[],
+            "Endpoints are circles, switches are boxes, modules and chassis are frames around what is in \
+             them. A link has the colour of its busier direction. The tab key and the mouse give the \
+             numbers of a link.",
+        );
+        for (number, drawing) in self.0.iter().enumerate() {
+            if self.0.len() > 1 {
+                let names: Vec<&str> = drawing.variants.iter().map(|variant| variant.name.as_str()).collect();
+                html.element("p", &[], &format!("The fabric of {}:", names.join(", ")));
+            }
+            drawing.show(html, first + number, moving);
+        }
+    }
+
+    /// What each direction has to carry beside what it carries.
+    pub fn budget(&self, html: &mut Html, section: usize) {
+        html.element(
+            "p",
+            &[],
+            "Expected is the load that routes and offered loads make of each \
+             direction of a link: each flow's share of its sources' injection link time, by the \
+             routes of the tables. Measured is the share of the whole run in which its transmitter \
+             carried packets, warm-up included. What closed loops, traces and protocols send is not \
+             known before the run; where such flows pass, the expected load is that of the others \
+             (at least).",
+        );
+        if self.0.iter().flat_map(|drawing| &drawing.budgets).any(|budget| budget.too_large) {
+            html.element(
+                "p",
+                &[],
+                "There are too many pairs of sources and destinations to follow: \
+                 expected loads are left out.",
+            );
+        }
+        let mut order: Vec<(f64, &Drawing<'_>, usize, usize)> = Vec::new();
+        for drawing in &self.0 {
+            for (variant, budget) in drawing.budgets.iter().enumerate() {
+                for (index, port) in drawing.ports.iter().enumerate() {
+                    let measured = drawing.carried_by(variant, index);
+                    order.push((measured.max(budget.of(*port).0), drawing, variant, index));
+                }
+            }
+        }
+        // the fullest first: of equals in the order of the fabric
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let row =
+            |&(_, drawing, variant, index): &(f64, &Drawing<'_>, usize, usize)| drawing.row(variant, index);
+        let rows: Vec<Vec<Cell>> = order.iter().take(tables::ROWS).map(row).collect();
+        let head = [
+            "variant",
+            "from port",
+            "expected",
+            "that is",
+            "measured",
+            "expected rate",
+            "flows, by their share",
+        ];
+        let (id, caption) = (format!("budget{section}"), "Load of each direction of each link");
+        tables::first_rows(html, &id, caption, &head, &rows, order.len());
+    }
+
+    /// What the script needs of each; `section`: where the table of flows is.
+    pub fn data(&self, section: usize, moving: bool) -> Vec<Value> {
+        self.0.iter().map(|drawing| drawing.data(section, moving)).collect()
+    }
+}
+
+/// Whether two variants have the same devices and links.
+fn same(a: &FabricConfig, b: &FabricConfig) -> bool {
+    let devices = |config: &FabricConfig| -> Vec<(String, usize, bool)> {
+        let own = config.devices.iter();
+        own.map(|one| (one.path.clone(), one.ports.len(), matches!(one.model, DeviceModel::Switch(_))))
+            .collect()
+    };
+    a.links.iter().map(|link| (link.a, link.b)).eq(b.links.iter().map(|link| (link.a, link.b)))
+        && devices(a) == devices(b)
+}
+
+impl<'a> Drawing<'a> {
+    fn new(run: &'a Run, counts: &Rc<Counts>, variants: Vec<&'a Variant>) -> Self {
+        let config = &variants[0].config;
         let mut ports: Vec<Port> = config.links.iter().flat_map(|link| [link.a, link.b]).collect();
         ports.sort_unstable();
         let name = |port: &Port| format!("{}:{}", config.devices[port.0 as usize].path, port.1);
-        let budget = |variant: &Variant| Budget::new(&variant.config, &variant.loads);
         Self {
             run,
             layout: Layout::new(config),
             names: ports.iter().map(name).collect(),
             ports,
-            counts: Counts::new(&run.links),
-            budgets: run.variants.iter().map(budget).collect(),
+            counts: Rc::clone(counts),
+            budgets: variants.iter().map(|variant| Budget::new(&variant.config, &variant.loads)).collect(),
+            variants,
         }
     }
 
@@ -66,19 +168,21 @@ impl<'a> Drawing<'a> {
         self.ports.binary_search(&port).expect("a port with a link")
     }
 
-    /// The two directions of each link of a line.
+    /// The two directions of each link of a line, from where the line begins first.
     fn ends(&self, line: &Line) -> Vec<[usize; 2]> {
-        let links = &self.run.variants[0].config.links;
+        let links = &self.variants[0].config.links;
         let both = |link: &u32| {
             let link = &links[*link as usize];
-            [self.port(link.a), self.port(link.b)]
+            let forth = self.layout.of[link.a.0 as usize] == line.from;
+            let (first, second) = if forth { (link.a, link.b) } else { (link.b, link.a) };
+            [self.port(first), self.port(second)]
         };
         line.links.iter().map(both).collect()
     }
 
     fn label(&self, line: &Line) -> String {
         match line.links[..] {
-            [one] => self.run.variants[0].links[one as usize].clone(),
+            [one] => self.variants[0].links[one as usize].clone(),
             _ => {
                 let name = |node: usize| &self.layout.nodes[node].name;
                 format!("{} links, {} - {}", line.links.len(), name(line.from), name(line.to))
@@ -104,17 +208,31 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn svg(&self, section: usize) -> String {
-        let Layout { nodes, lines, width, height, .. } = &self.layout;
-        let variant = self.run.variants[0].name.as_str();
+    fn svg(&self, number: usize) -> String {
+        let Layout { nodes, lines, frames, width, height, .. } = &self.layout;
+        let variant = self.variants[0].name.as_str();
         let mut out = format!(
-            "<svg class=\"fabric{}\" id=\"fabric{section}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+            "<svg class=\"fabric{}\" id=\"fabric{number}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
                  role=\"group\" \
              aria-label=\"The fabric: {} devices and {} links\">",
             if lines.len() > 200 { " many" } else { "" },
-            self.run.variants[0].config.devices.len(),
-            self.run.variants[0].config.links.len()
+            self.variants[0].config.devices.len(),
+            self.variants[0].config.links.len()
         );
+        for frame in frames {
+            let _ = write!(
+                out,
+                "<g class=\"module\"><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+                     rx=\"5\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+                frame.x,
+                frame.y,
+                frame.width,
+                frame.height,
+                frame.x + 5.0,
+                frame.y + 12.0,
+                escaped(&frame.name)
+            );
+        }
         for (index, line) in lines.iter().enumerate() {
             let (a, b) = (&nodes[line.from], &nodes[line.to]);
             let path = if line.bend == 0.0 {
@@ -161,25 +279,19 @@ impl<'a> Drawing<'a> {
         out
     }
 
-    pub fn show(&self, html: &mut Html, section: usize, run: &Run, moving: bool) {
-        let grouped = if self.layout.grouped {
-            " Devices are drawn in groups, because there are more than can be seen; a line stands \
-                 for all links between two groups."
-        } else {
-            ""
-        };
-        html.element(
-            "p",
-            &[],
-            &format!(
-                "Endpoints are circles, switches are boxes. A link has the \
-             colour of its busier direction. The tab key and the mouse give the numbers of a \
-             link.{grouped}"
-            ),
-        );
-        html.open("div", &[("class", "tools"), ("data-run", &section.to_string())]);
+    fn show(&self, html: &mut Html, number: usize, moving: bool) {
+        let run = self.run;
+        if self.layout.grouped {
+            html.element(
+                "p",
+                &[],
+                "Devices are drawn in groups, because there are more than can be seen; a line stands for all \
+                 links between two groups, and has the numbers of the busiest of them.",
+            );
+        }
+        html.open("div", &[("class", "tools"), ("data-drawing", &number.to_string())]);
         html.raw("<label>Variant <select data-is=\"variant\">");
-        for (index, variant) in run.variants.iter().enumerate() {
+        for (index, variant) in self.variants.iter().enumerate() {
             html.element("option", &[("value", &index.to_string())], &variant.name);
         }
         html.raw(
@@ -187,7 +299,7 @@ impl<'a> Drawing<'a> {
              value=\"use\">use</option><option value=\"blocked\">blocked time</option><option \
              value=\"expected\">expected load</option>",
         );
-        for (index, variant) in run.variants.iter().enumerate().filter(|_| run.variants.len() > 1) {
+        for (index, variant) in self.variants.iter().enumerate().filter(|_| self.variants.len() > 1) {
             html.element(
                 "option",
                 &[("value", &format!("less{index}"))],
@@ -218,7 +330,7 @@ impl<'a> Drawing<'a> {
             };
             html.element("p", &[("class", "soft")], why);
         }
-        html.drawing(&self.svg(section));
+        html.drawing(&self.svg(number));
         html.raw("<ul class=\"scale\" aria-label=\"Colours\">");
         for (index, (_, words)) in STEPS.iter().enumerate() {
             html.raw("<li>").open("i", &[("class", &format!("u{index}"))]).close("i");
@@ -229,7 +341,7 @@ impl<'a> Drawing<'a> {
             "div",
             &[
                 ("class", "told"),
-                ("id", &format!("told{section}")),
+                ("id", &format!("told{number}")),
                 ("role", "status"),
                 ("aria-live", "polite"),
             ],
@@ -239,9 +351,7 @@ impl<'a> Drawing<'a> {
 
     fn moves(&self) -> bool {
         let all = self.run.congestion.as_ref().map(|kept| &kept["variants"]);
-        all.is_some_and(|all| {
-            self.run.variants.iter().any(|variant| self.frames(&all[variant.name.as_str()]))
-        })
+        all.is_some_and(|all| self.variants.iter().any(|variant| self.frames(&all[variant.name.as_str()])))
     }
 
     /// Whether what a file kept is of these ports.
@@ -250,60 +360,35 @@ impl<'a> Drawing<'a> {
         ports.len() == self.names.len() && ports.iter().zip(&self.names).all(|(a, b)| a == b.as_str())
     }
 
-    /// What each direction has to carry beside what it carries.
-    pub fn budget(&self, html: &mut Html, section: usize, run: &Run) {
-        html.element(
-            "p",
-            &[],
-            "Expected is the load that routes and offered loads make of each \
-             direction of a link: each flow's share of its sources' injection link time, by the \
-             routes of the tables. Measured is the share of the whole run in which its transmitter \
-             carried packets, warm-up included. What closed loops, traces and protocols send is not \
-             known before the run; where such flows pass, the expected load is that of the others \
-             (at least).",
-        );
-        if self.budgets.iter().any(|budget| budget.too_large) {
-            html.element(
-                "p",
-                &[],
-                "There are too many pairs of sources and destinations to follow: \
-                 expected loads are left out.",
-            );
-        }
-        let mut rows: Vec<(f64, Vec<Cell>)> = Vec::new();
-        for (variant, budget) in run.variants.iter().zip(&self.budgets) {
-            let rates = rates(variant);
-            for (index, port) in self.ports.iter().enumerate() {
-                let measured = self.counts.carried(&variant.name, &self.names[index]);
-                let (expected, open) = budget.of(*port);
-                let known = if budget.too_large { f64::NAN } else { expected };
-                let share = |share: f64| Cell::real(share, percent);
-                let passing = self.passing(variant, budget, *port);
-                let cells = vec![
-                    Cell::text(&variant.name),
-                    Cell::text(&self.names[index]),
-                    share(known),
-                    Cell::text(if open { "at least" } else { "all" }),
-                    share(measured),
-                    Cell::real(known * rates[port], |gbps| format!("{} Gb/s", three_digits(gbps))),
-                    Cell::text(&passing),
-                ];
-                rows.push((measured.max(expected), cells));
-            }
-        }
-        // the fullest first: of equals in the order of the fabric
-        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let rows: Vec<Vec<Cell>> = rows.into_iter().map(|row| row.1).collect();
-        let head = [
-            "variant",
-            "from port",
-            "expected",
-            "that is",
-            "measured",
-            "expected rate",
-            "flows, by their share",
-        ];
-        tables::table(html, &format!("budget{section}"), "Load of each direction of each link", &head, &rows);
+    /// Share of time in which a port carried packets.
+    fn carried_by(&self, variant: usize, index: usize) -> f64 {
+        self.counts.carried(&self.variants[variant].name, &self.names[index])
+    }
+
+    /// A direction of a link in the table.
+    fn row(&self, variant: usize, index: usize) -> Vec<Cell> {
+        let port = self.ports[index];
+        let measured = self.carried_by(variant, index);
+        let (variant, budget) = (self.variants[variant], &self.budgets[variant]);
+        let (expected, open) = budget.of(port);
+        // of what nobody knows before the run nothing is expected
+        let known = if budget.too_large || (open && expected == 0.0) { f64::NAN } else { expected };
+        let share = |share: f64| Cell::real(share, percent);
+        vec![
+            Cell::text(&variant.name),
+            Cell::text(&self.names[index]),
+            share(known),
+            Cell::text(if !open {
+                "all"
+            } else if known.is_nan() {
+                "not known"
+            } else {
+                "at least"
+            }),
+            share(measured),
+            Cell::real(known * rate(variant, port), |gbps| format!("{} Gb/s", three_digits(gbps))),
+            Cell::text(&self.passing(variant, budget, port)),
+        ]
     }
 
     fn passing(&self, variant: &Variant, budget: &Budget, port: Port) -> String {
@@ -326,7 +411,8 @@ impl<'a> Drawing<'a> {
     }
 
     /// What the script needs.
-    pub fn data(&self, run: &Run, moving: bool) -> Value {
+    fn data(&self, section: usize, moving: bool) -> Value {
+        let run = self.run;
         let short = |value: f64| -> Value {
             // four digits are more than a colour or a hint needs
             format!("{value:.4}")
@@ -335,30 +421,23 @@ impl<'a> Drawing<'a> {
                 .filter(|n| n.is_finite())
                 .map_or(Value::Null, |n| json!(n))
         };
-        let lines: Vec<Value> = self
-            .layout
-            .lines
-            .iter()
-            .map(|line| json!([self.label(line), self.ends(line).concat()]))
-            .collect();
-        let mut of_device: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, (device, _)) in self.ports.iter().enumerate() {
-            of_device.entry(*device).or_default().push(index);
+        let layout = &self.layout;
+        let ends: Vec<Vec<[usize; 2]>> = layout.lines.iter().map(|line| self.ends(line)).collect();
+        let sides = Sides::new(layout, &self.names, &ends);
+        let of_line = layout.lines.iter().zip(&sides.of_line);
+        let lines: Vec<Value> = of_line.map(|(line, own)| json!([self.label(line), own])).collect();
+        let mut own: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); layout.nodes.len()];
+        for ((device, _), side) in self.ports.iter().zip(&sides.of_port) {
+            own[layout.of[*device as usize]].extend(side);
         }
-        let of_node = self.layout.nodes.iter().map(|node| {
-            let own = node.devices.iter().filter_map(|device| of_device.get(device));
-            own.flatten().copied().collect::<Vec<usize>>()
-        });
         let nodes: Vec<Value> =
-            self.layout.nodes.iter().zip(of_node).map(|(node, ports)| json!([node.name, ports])).collect();
-        let variants: Vec<Value> = run
+            layout.nodes.iter().zip(&own).map(|(node, own)| json!([node.name, own])).collect();
+        let variants: Vec<Value> = self
             .variants
             .iter()
             .zip(&self.budgets)
             .map(|(variant, budget)| {
-                let of = |get: &dyn Fn(usize) -> f64| -> Vec<Value> {
-                    (0..self.ports.len()).map(|port| short(get(port))).collect()
-                };
+                let of = |get: &dyn Fn(usize) -> f64| -> Vec<Value> { sides.most(get).map(short).collect() };
                 let expected = |port: usize| match budget.too_large {
                     true => f64::NAN,
                     false => budget.of(self.ports[port]).0,
@@ -374,41 +453,40 @@ impl<'a> Drawing<'a> {
                     "use": of(&|port| self.counts.carried(&variant.name, &self.names[port])),
                     "blocked": of(&|port| self.counts.blocked(&variant.name, &self.names[port]) / 1e6),
                     "expected": of(&expected),
-                    "flows": self.ways(run, variant, budget),
+                    "flows": self.ways(variant, budget, &sides),
                     "frames": frames,
                 })
             })
             .collect();
-        json!({ "ports": self.names, "lines": lines, "nodes": nodes, "variants": variants })
+        let names: Vec<&str> = sides.all.iter().map(|side| side.name.as_str()).collect();
+        json!({ "section": section, "ports": names, "lines": lines, "nodes": nodes, "variants": variants })
     }
 
-    /// Each flow: its name, the ports that it passes with what it brings to them, and where its time goes.
-    fn ways(&self, run: &Run, variant: &Variant, budget: &Budget) -> Vec<Value> {
-        let told = list(&run.summary, "variants").iter().find(|told| word(told, "name") == variant.name);
+    /// Each flow: its name, what it passes, and where its time goes.
+    fn ways(&self, variant: &Variant, budget: &Budget, sides: &Sides) -> Vec<Value> {
+        let told = list(&self.run.summary, "variants").iter().find(|told| word(told, "name") == variant.name);
         let flows: BTreeMap<&str, &Value> = told
             .map_or(&[][..], |told| list(told, "flows"))
             .iter()
             .map(|flow| (word(flow, "name"), flow))
             .collect();
-        let places: usize = budget.flows.iter().map(BTreeMap::len).sum();
-        let flow = |(parts, flow): (&BTreeMap<Port, f64>, &models::config::FlowConfig)| {
-            let way: Vec<Value> = if places <= WAYS_MAX {
-                parts.iter().map(|(port, load)| json!([self.port(*port), Num(*load)])).collect()
-            } else {
-                Vec::new()
-            };
+        let side = |port: &Port| sides.of_port[self.port(*port)];
+        let passed: Vec<BTreeSet<usize>> =
+            budget.flows.iter().map(|parts| parts.keys().filter_map(side).collect()).collect();
+        let places: usize = passed.iter().map(BTreeSet::len).sum();
+        let flow = |(way, flow): (&BTreeSet<usize>, &models::config::FlowConfig)| {
+            let way: Vec<usize> = if places <= WAYS_MAX { way.iter().copied().collect() } else { Vec::new() };
             let text = flows.get(flow.name.as_str()).map_or(String::new(), |told| spent(told));
             json!([flow.name, way, text])
         };
-        budget.flows.iter().zip(&variant.config.flows).map(flow).collect()
+        passed.iter().zip(&variant.config.flows).map(flow).collect()
     }
 }
 
-/// Rate of the link of each port, with all that is between packets; Gb/s.
-fn rates(variant: &Variant) -> BTreeMap<Port, f64> {
-    let links = variant.config.links.iter();
-    let rate = |link: &models::config::LinkConfig| 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64;
-    links.flat_map(|link| [(link.a, rate(link)), (link.b, rate(link))]).collect()
+/// Rate of the link of a port, with all that is between packets; Gb/s.
+fn rate(variant: &Variant, port: Port) -> f64 {
+    let link = variant.config.links.iter().find(|link| link.a == port || link.b == port);
+    link.map_or(f64::NAN, |link| 8_000.0 * link.char_ps.1 as f64 / link.char_ps.0 as f64)
 }
 
 /// Where the mean time of a flow goes, largest first.

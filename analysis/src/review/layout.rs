@@ -1,6 +1,7 @@
 //! Where devices are drawn: grids of switches with their endpoints around them, everything else in levels
 //! above the endpoints.
 
+use super::modules::{Module, modules};
 use models::config::{DeviceModel, FabricConfig};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -32,11 +33,25 @@ pub(super) struct Line {
     pub bend: f64,
 }
 
+/// A module or a chassis.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub name: String,
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
 /// A drawing.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub nodes: Vec<Node>,
     pub lines: Vec<Line>,
+    /// Outer ones first.
+    pub frames: Vec<Frame>,
+    /// The node of each device.
+    pub of: Vec<usize>,
     pub width: f64,
     pub height: f64,
     /// Devices are drawn together.
@@ -70,12 +85,15 @@ impl Layout {
             .map(|device| coordinates(&config.devices[device].path))
             .collect();
         let whole = nodes.len() == config.devices.len();
+        let modules = if whole { modules(config) } else { Vec::new() };
         let (width, height) = match grid.filter(|grid| whole && grid.len() > 1) {
             Some(_) => place_grid(config, &mut nodes),
-            None => place_levels(config, &levels, &of, &mut nodes),
+            None if modules.is_empty() => place_levels(config, &levels, &of, &mut nodes),
+            None => place_modules(&levels, &modules, &mut nodes),
         };
+        let frames = modules.iter().map(|module| frame(module, &modules, &of, &nodes)).collect();
         let lines = lines(config, &of, &nodes, whole);
-        Self { nodes, lines, width, height, grouped: !whole }
+        Self { nodes, lines, frames, of, width, height, grouped: !whole }
     }
 }
 
@@ -228,6 +246,67 @@ fn place_levels(config: &FabricConfig, levels: &[usize], of: &[usize], nodes: &m
             let (sum, count) = sums[index];
             nodes[*index].x = sum / count;
         }
+    }
+    (width, height)
+}
+
+/// How far a frame is from what is in it: room for the frames inside, and for their names.
+fn padding(module: &Module, all: &[Module]) -> f64 {
+    let inside = all.iter().filter(|other| module.holds(&other.name)).map(Module::depth).max();
+    16.0 + 16.0 * inside.map_or(0.0, |deepest| (deepest - module.depth()) as f64)
+}
+
+fn frame(module: &Module, all: &[Module], of: &[usize], nodes: &[Node]) -> Frame {
+    let padding = padding(module, all);
+    let own = || module.devices.iter().map(|device| &nodes[of[*device as usize]]);
+    let least = |get: fn(&Node) -> f64| own().map(get).fold(f64::INFINITY, f64::min);
+    let most = |get: fn(&Node) -> f64| own().map(get).fold(f64::NEG_INFINITY, f64::max);
+    let (x, y) = (least(|node| node.x) - 10.0 - padding, least(|node| node.y) - 14.0 - padding);
+    // the name of an endpoint is below it
+    let (right, bottom) = (most(|node| node.x) + 10.0 + padding, most(|node| node.y) + 12.0 + padding);
+    Frame { name: module.name.clone(), x, y, width: right - x, height: bottom - y }
+}
+
+/// Modules side by side, each in levels of its own. Switches in none stand above all, endpoints in none at
+/// the right.
+fn place_modules(levels: &[usize], modules: &[Module], nodes: &mut [Node]) -> (f64, f64) {
+    let most = levels.iter().copied().max().unwrap_or(0);
+    let innermost = |device: u32| {
+        let own = modules.iter().filter(|module| module.devices.contains(&device));
+        own.max_by_key(|module| module.name.len())
+    };
+    // neighbours in this order lie in the same outer frames
+    let mut columns: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
+    let (mut above, mut beside) = (Vec::new(), Vec::new());
+    for (index, node) in nodes.iter().enumerate() {
+        match innermost(node.devices[0]) {
+            Some(module) => columns.entry(module.name.split('/').collect()).or_default().push(index),
+            None if node.is_switch => above.push(index),
+            None => beside.push(index),
+        }
+    }
+    let outermost = modules.iter().map(|module| padding(module, modules)).fold(0.0, f64::max);
+    let height = 90.0 + 2.0 * outermost + 110.0 * (most + usize::from(!above.is_empty())) as f64;
+    let mut x = 10.0;
+    for column in columns.into_values().chain([beside]).filter(|column| !column.is_empty()) {
+        x += 10.0 + outermost;
+        let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for index in column {
+            rows.entry(levels[nodes[index].devices[0] as usize]).or_default().push(index);
+        }
+        let width = 36.0 * rows.values().map(Vec::len).max().unwrap_or(1) as f64;
+        for (level, row) in rows {
+            for (place, index) in row.iter().enumerate() {
+                nodes[*index].x = x + (place as f64 + 0.5) * width / row.len() as f64;
+                nodes[*index].y = height - 30.0 - outermost - 110.0 * level as f64;
+            }
+        }
+        x += width + outermost;
+    }
+    let width = (x + 10.0).max(320.0);
+    for (place, index) in above.iter().enumerate() {
+        nodes[*index].x = (place as f64 + 0.5) * width / above.len() as f64;
+        nodes[*index].y = 30.0;
     }
     (width, height)
 }

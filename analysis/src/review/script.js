@@ -1,6 +1,6 @@
 "use strict";
 (function () {
-  var runs = JSON.parse(document.getElementById("data").textContent);
+  var drawings = JSON.parse(document.getElementById("data").textContent);
   var steps = [0, 0.01, 0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9];
   function each(list, f) { Array.prototype.forEach.call(list, f); }
   function step(v) { var s = 0; for (var i = 0; i < steps.length; i++) if (v >= steps[i]) s = i; return s; }
@@ -65,8 +65,8 @@
     return Uint8Array.from(out);
   }
 
-  each(document.querySelectorAll(".tools[data-run]"), function (tools) {
-    var number = tools.getAttribute("data-run"), run = runs[number];
+  each(document.querySelectorAll(".tools[data-drawing]"), function (tools) {
+    var number = tools.getAttribute("data-drawing"), run = drawings[number];
     var svg = document.getElementById("fabric" + number), told = document.getElementById("told" + number);
     var is = {};
     each(tools.querySelectorAll("[data-is]"), function (el) { is[el.getAttribute("data-is")] = el; });
@@ -125,7 +125,7 @@
       var way = null;
       if (is.flow.value !== "") {
         way = {};
-        variant().flows[is.flow.value][1].forEach(function (part) { way[part[0]] = true; });
+        variant().flows[is.flow.value][1].forEach(function (part) { way[part] = true; });
       }
       each(lines, function (path, i) {
         var ports = run.lines[i][1], high = 0, stopped = false, hit = false, less = false;
@@ -189,7 +189,7 @@
       });
     }
     /* rows of the table of flows show the way of their flow */
-    var table = document.getElementById("flows" + number);
+    var table = document.getElementById("flows" + run.section);
     if (table) each(table.tBodies[0].rows, function (row) {
       var cell = row.cells[1], name = cell.textContent;
       var v = run.variants.findIndex(function (one) { return one.name === row.cells[0].textContent; });

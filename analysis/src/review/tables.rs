@@ -7,11 +7,13 @@ use super::{Run, Sweep, verdict_class};
 use crate::flows;
 use crate::num::{count_text, three_digits, time_text};
 use crate::require::Verdict;
+use crate::sweep::compare;
+use crate::sweep::paired::Paired;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Rows in a table of many.
-const ROWS: usize = 500;
+pub(super) const ROWS: usize = 500;
 /// Lines in a chart.
 const LINES: usize = 16;
 /// Points of a line.
@@ -50,6 +52,18 @@ impl Cell {
 
 /// A table that sorts by its columns and can be filtered.
 pub(super) fn table(html: &mut Html, id: &str, caption: &str, head: &[&str], rows: &[Vec<Cell>]) {
+    first_rows(html, id, caption, head, &rows[..rows.len().min(ROWS)], rows.len());
+}
+
+/// Likewise of the first rows of `all`.
+pub(super) fn first_rows(
+    html: &mut Html,
+    id: &str,
+    caption: &str,
+    head: &[&str],
+    rows: &[Vec<Cell>],
+    all: usize,
+) {
     if rows.len() > 8 {
         html.raw("<p class=\"filter\"><label>Filter ");
         html.open(
@@ -66,7 +80,7 @@ pub(super) fn table(html: &mut Html, id: &str, caption: &str, head: &[&str], row
         html.text(title).close("th");
     }
     html.raw("</tr></thead><tbody>\n");
-    for row in rows.iter().take(ROWS) {
+    for row in rows {
         html.raw("<tr>");
         for cell in row {
             let mut attributes = Vec::new();
@@ -81,8 +95,8 @@ pub(super) fn table(html: &mut Html, id: &str, caption: &str, head: &[&str], row
         html.raw("</tr>\n");
     }
     html.raw("</tbody></table></div>");
-    if rows.len() > ROWS {
-        let more = count_text((rows.len() - ROWS) as u64);
+    if all > rows.len() {
+        let more = count_text((all - rows.len()) as u64);
         html.element(
             "p",
             &[("class", "soft")],
@@ -297,7 +311,7 @@ fn thin(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     step(0, near, POINTS / 2).chain(step(near, last, POINTS / 2)).chain([last]).map(|at| points[at]).collect()
 }
 
-fn figure(html: &mut Html, chart: &Chart, left_out: usize, empty: &str) {
+pub(super) fn figure(html: &mut Html, chart: &Chart<'_>, left_out: usize, empty: &str) {
     html.raw("<figure>").element("figcaption", &[], &chart.title);
     match chart.svg() {
         Some(svg) => {
@@ -315,7 +329,7 @@ fn figure(html: &mut Html, chart: &Chart, left_out: usize, empty: &str) {
 }
 
 /// Whose run a figure is of.
-fn stamp(run: &Run) -> String {
+pub(super) fn stamp(run: &Run) -> String {
     let seed = variants(run).first().map_or(Value::Null, |variant| variant["seed"].clone());
     let version = run.version.as_deref().map(|version| format!(", riosim {version}")).unwrap_or_default();
     format!("{}, seed {seed}{version}", word(&run.summary, "scenario"))
@@ -331,7 +345,7 @@ pub(super) fn latency(html: &mut Html, run: &Run) {
             let flow = word(flow, "name");
             let points = beyond(&of[flow]["latency"]);
             if !points.is_empty() {
-                all.push(Series { name: format!("{flow}, {name}"), points });
+                all.push(Series { name: format!("{flow}, {name}"), points, ..Series::default() });
             }
         }
     }
@@ -425,7 +439,7 @@ pub(super) fn over_time(html: &mut Html, run: &Run) {
     }
     let series: Vec<Series> = order
         .into_iter()
-        .filter_map(|name| Some(Series { points: mean_of(flows.remove(&name)?), name }))
+        .filter_map(|name| Some(Series { points: mean_of(flows.remove(&name)?), name, ..Series::default() }))
         .collect();
     let left_out = series.len().saturating_sub(LINES);
     let title = format!("Payload of all packets delivered, by flow and variant ({})", stamp(run));
@@ -441,7 +455,7 @@ pub(super) fn over_time(html: &mut Html, run: &Run) {
             let point = (number(row.get("time_us")), number(row.get(column)));
             match queues.iter_mut().find(|series| series.name == name) {
                 Some(series) => series.points.push(point),
-                None => queues.push(Series { name, points: vec![point] }),
+                None => queues.push(Series { name, points: vec![point], ..Series::default() }),
             }
         }
     }
@@ -451,6 +465,17 @@ pub(super) fn over_time(html: &mut Html, run: &Run) {
     let title = format!("Packets that wait, mean over time ({})", stamp(run));
     let chart = Chart { title, x: "time, µs", y: "packets", series: queues, ..Chart::default() };
     figure(html, &chart, left_out, "The run took no samples of queues.");
+}
+
+/// A chart over time of what only changes in steps: of equal parts of a line the last value is drawn.
+pub(super) fn steps(html: &mut Html, mut chart: Chart<'_>, empty: &str) {
+    let left_out = chart.series.len().saturating_sub(LINES);
+    chart.series.truncate(LINES);
+    for series in &mut chart.series {
+        let size = series.points.len().div_ceil(POINTS).max(1);
+        series.points = series.points.chunks(size).filter_map(|part| part.last().copied()).collect();
+    }
+    figure(html, &Chart { x: "time, µs", ..chart }, left_out, empty);
 }
 
 /// Means of equal parts of a series.
@@ -548,6 +573,54 @@ fn flat(value: &Value, at: &str, put: &mut dyn FnMut(String, &Value)) {
     }
 }
 
+/// What other variants change, in one metric and scope.
+fn differences(html: &mut Html, (about, paired): &(String, Paired)) {
+    let first = &paired.first;
+    let series: Vec<Series> = paired
+        .lines
+        .iter()
+        .map(|line| Series {
+            name: line.name.clone(),
+            points: line.points.iter().map(|(x, one)| (*x, one.mean)).collect(),
+            band: line.points.iter().map(|(_, one)| one.half_width).collect(),
+        })
+        .collect();
+    let left_out = series.len().saturating_sub(LINES);
+    let title = format!(
+        "{about}, less that of {first}: the band is the 95 % interval of the difference of pairs, which \
+         have the same seeds in both"
+    );
+    let series = series.into_iter().take(LINES).collect();
+    let x = paired.axis.as_deref().unwrap_or_default();
+    figure(
+        html,
+        &Chart { title, x, y: "difference", series, ..Chart::default() },
+        left_out,
+        "No axis of the sweep has numbers to draw along.",
+    );
+    html.raw("<ul>");
+    for (name, whole) in &paired.whole {
+        let half = match whole.difference.half_width {
+            half if half.is_finite() => format!(" ± {}", three_digits(half)),
+            _ => String::new(),
+        };
+        let verdict = match whole.verdict {
+            compare::Verdict::Higher => format!("{name} is higher"),
+            compare::Verdict::Lower => format!("{name} is lower"),
+            other => other.text().to_owned(),
+        };
+        let text = format!(
+            "Over all {} pairs: {first} {}, {name} {}, difference {}{half}: {verdict}.",
+            count_text(whole.pairs as u64),
+            three_digits(whole.a),
+            three_digits(whole.b),
+            three_digits(whole.difference.mean),
+        );
+        html.element("li", &[], &text);
+    }
+    html.raw("</ul>");
+}
+
 /// A sweep: its figures, and its estimates.
 pub(super) fn sweep(html: &mut Html, section: usize, sweep: &Sweep, several: bool) {
     html.open("section", &[("id", &format!("s{section}"))]);
@@ -571,6 +644,7 @@ pub(super) fn sweep(html: &mut Html, section: usize, sweep: &Sweep, several: boo
             .drawing(svg)
             .raw("</div></figure>");
     }
+    sweep.paired.iter().for_each(|paired| differences(html, paired));
     let csv = Csv::new(&sweep.estimates);
     // a column in which nothing stands says nothing
     let used: Vec<usize> = (0..csv.titles().len())

@@ -114,13 +114,20 @@ pub fn compare(a: Side<'_>, b: Side<'_>, pairs: &[(u32, u32)]) -> Vec<Comparison
     let mut found = Vec::new();
     for scope in scopes {
         for metric in 0..METRICS.len() {
-            found.extend(one(a, b, pairs, scope, metric));
+            found.extend(compare_one(a, b, pairs, scope, metric));
         }
     }
     found
 }
 
-fn one(a: Side<'_>, b: Side<'_>, pairs: &[(u32, u32)], scope: &str, metric: usize) -> Option<Comparison> {
+/// Likewise in one metric and scope; `None` without a pair of values.
+pub fn compare_one(
+    a: Side<'_>,
+    b: Side<'_>,
+    pairs: &[(u32, u32)],
+    scope: &str,
+    metric: usize,
+) -> Option<Comparison> {
     // (replication, value of A, value of B)
     let mut values: Vec<(u32, f64, f64)> = Vec::new();
     for (point_a, point_b) in pairs {

@@ -4,7 +4,9 @@ use super::folder::{Earlier, FILES, Folder};
 use super::plot;
 use crate::status::Failure;
 use analysis::review::Sweep;
+use analysis::sweep::paired::paired;
 use analysis::sweep::table::estimates;
+use analysis::sweep::{OVERALL, metric};
 use std::path::Path;
 
 /// What a report shows of the folder of a sweep.
@@ -13,6 +15,12 @@ pub(crate) fn review(path: &Path) -> Result<Sweep, Failure> {
     let manifest = folder.manifest()?;
     let (data, missing) = folder.finished(&manifest, Earlier::Accept)?.data(&manifest);
     let figures = manifest.plots.iter().map(|wanted| plot::shown(&manifest, &data, wanted));
+    let paired = manifest.plots.iter().filter_map(|wanted| {
+        let scope = wanted.scope.as_deref().unwrap_or(OVERALL);
+        let metric = metric(&wanted.metric)?;
+        let found = paired(&manifest.frame, &data, scope, metric)?;
+        Some((format!("{}, {scope}", wanted.metric), found))
+    });
     let header = &manifest.made_from;
     let points = manifest.frame.points.len();
     let mut facts = vec![
@@ -31,6 +39,7 @@ pub(crate) fn review(path: &Path) -> Result<Sweep, Failure> {
         title: manifest.frame.title.clone(),
         facts,
         figures: figures.collect::<Result<_, Failure>>()?,
+        paired: paired.collect(),
         estimates: estimates(&manifest.frame, &data).to_csv(),
     })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A page about the small system.
-fn page(home: &Home) -> String {
+pub(crate) fn page(home: &Home) -> String {
     let mut value = scenario();
     value["title"] = json!("Is it <script>alert('small')</script> & \"safe\"?");
     value["require"] = json!([
@@ -21,13 +21,13 @@ fn page(home: &Home) -> String {
 }
 
 /// The data for the script.
-fn data(page: &str) -> Value {
+pub(crate) fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").expect("data");
     serde_json::from_str(rest.split_once("</script>").expect("an end").0).expect("JSON")
 }
 
 /// The cells of a table, row by row: what is read, and the number behind it.
-fn cells(page: &str, id: &str) -> Vec<Vec<(String, Option<String>)>> {
+pub(crate) fn cells(page: &str, id: &str) -> Vec<Vec<(String, Option<String>)>> {
     let (_, rest) =
         page.split_once(&format!("<table id=\"{id}\"")).unwrap_or_else(|| panic!("no table {id}"));
     let body = rest.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
@@ -229,6 +229,40 @@ fn the_drawing_has_everything_once() {
     }
 }
 
+/// A variant may have another fabric: it has a drawing of its own, and links that only it has a budget.
+#[test]
+fn variants_with_other_fabrics_are_drawn_beside() {
+    let home = Home::new();
+    let mut value = scenario();
+    value["variants"] = json!([
+        {"name": "half", "set": {}},
+        {"name": "wide", "set": {"/topology/single_switch/ports": 6}},
+        {"name": "full", "set": {"/traffic/bulk/arrivals/constant/load": 0.6}}
+    ]);
+    home.write("x.json", &value);
+    home.ends(&["x.json", "--out", "there", "--quiet"], 0);
+    home.ends(&["report", "there", "-o", "page.html"], 0);
+    let page = home.read("page.html");
+    let told: Vec<(usize, Vec<String>)> = data(&page)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|drawing| {
+            let names = drawing["variants"].as_array().unwrap().iter();
+            let names = names.map(|variant| variant["name"].as_str().unwrap().to_owned()).collect();
+            (drawing["lines"].as_array().unwrap().len(), names)
+        })
+        .collect();
+    let wanted = [(4, vec!["half", "full"]), (6, vec!["wide"])];
+    assert_eq!(told, wanted.map(|(lines, names)| (lines, names.into_iter().map(String::from).collect())));
+    assert_eq!(page.matches("class=\"ln u").count(), 4 + 6);
+    let budget = cells(&page, "budget0");
+    assert_eq!(budget.len(), 2 * (4 + 6 + 4));
+    let of = |port: &str| budget.iter().filter(|row| row[1].0 == port).map(|row| row[0].0.as_str()).collect();
+    let of: [Vec<&str>; 2] = [of("sw:5"), of("ep/5:0")];
+    assert_eq!(of, [["wide"], ["wide"]]);
+}
+
 /// Of 1 024 endpoints and 320 switches groups are drawn: each device is in one of them, and no link in two
 /// lines.
 #[test]
@@ -238,9 +272,9 @@ fn many_devices_are_drawn_in_groups() {
         "t.json",
         &json!({
             "name": "t", "topology": {"fat_tree": {"levels": 3, "ports": 16, "endpoints": 1024}},
-            "run": {"until": "200 ns", "warmup": "0 ps", "stall_after": "off", "sample_every": "off"},
+            "run": {"until": "10 us", "warmup": "0 ps", "stall_after": "off", "sample_every": "off"},
             "traffic": [{"name": "any", "from": "ep/0000", "to": "ep/1023",
-                         "arrivals": {"poisson": {"load": 0.1}}}]
+                         "arrivals": {"constant": {"load": 0.01, "phase": "0 ps"}}}]
         }),
     );
     home.ends(&["t.json", "--out", "t", "--quiet", "--no-figures"], 0);
@@ -255,13 +289,24 @@ fn many_devices_are_drawn_in_groups() {
     };
     assert_eq!(nodes.iter().map(size).sum::<usize>(), 1_024 + 320);
     let lines = data[0]["lines"].as_array().unwrap();
-    let ports: Vec<u64> = lines
-        .iter()
-        .flat_map(|line| line[1].as_array().unwrap().iter().map(|port| port.as_u64().unwrap()))
-        .collect();
-    let distinct: BTreeSet<&u64> = ports.iter().collect();
+    let links = |line: &Value| -> usize {
+        let name = line[0].as_str().unwrap();
+        name.split_once(" links, ").map_or(1, |(count, _)| count.parse().unwrap())
+    };
     // no group holds both ends of a link of a tree
-    assert_eq!((ports.len(), distinct.len()), (2 * 3_072, 2 * 3_072));
+    assert_eq!(lines.iter().map(links).sum::<usize>(), 3_072);
+    let sides = lines.iter().flat_map(|line| line[1].as_array().unwrap()).map(|side| side.as_u64().unwrap());
+    assert_eq!(sides.collect::<Vec<u64>>(), (0..2 * lines.len() as u64).collect::<Vec<u64>>());
+    assert_eq!(data[0]["ports"].as_array().unwrap().len(), 2 * lines.len());
+    // one packet goes from the first endpoint to the last, over six links in six lines, each forth
+    let busy = data[0]["variants"][0]["use"].as_array().unwrap();
+    let busy: Vec<f64> =
+        busy.iter().map(|share| share.as_f64().unwrap()).filter(|share| *share > 0.0).collect();
+    let most = home.json("t/summary.json")["variants"][0]["fabric"]["link_use_max"].as_f64().unwrap();
+    assert_eq!(busy.len(), 6);
+    assert!(busy.iter().all(|share| (share - most).abs() < 1e-4), "{busy:?}, {most}");
+    let way = data[0]["variants"][0]["flows"][0][1].as_array().unwrap();
+    assert_eq!(way.len(), 6);
     assert_eq!(page.matches("class=\"ln u").count(), lines.len());
 }
 
@@ -298,7 +343,7 @@ fn frames_add_up_to_what_links_carried() {
 }
 
 /// Base64 and runs of zeros, as docs and file say.
-fn unpacked(text: &str) -> Vec<u8> {
+pub(crate) fn unpacked(text: &str) -> Vec<u8> {
     let digit = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
         b'a'..=b'z' => c - b'a' + 26,
@@ -407,35 +452,9 @@ fn sweeps_are_shown_with_their_bands() {
 }
 
 /// A Chromium, where one is installed.
-fn browser() -> Option<&'static str> {
+pub(crate) fn browser() -> Option<&'static str> {
     let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
     places.into_iter().find(|place| Path::new(place).is_file())
-}
-
-/// Where a Chromium is installed, it says nothing about a page, and the script has painted the drawing.
-#[test]
-fn a_browser_has_nothing_to_complain_of() {
-    let Some(browser) = browser() else {
-        eprintln!("skipped: no Chromium is installed");
-        return;
-    };
-    let home = Home::new();
-    page(&home);
-    let profile = tempfile::tempdir().unwrap();
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--enable-logging=stderr", "--v=0", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("file://{}", home.at("page.html").display()))
-        .output()
-        .unwrap();
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let said = String::from_utf8_lossy(&output.stderr);
-    let complaints: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
-    assert!(complaints.is_empty(), "{complaints:?}");
-    assert!(dom.contains("aria-label=\"Show the way of control\""), "the script has not run");
-    assert!(dom.contains("<option value=\"1\">bulk</option>"), "the script has not read the data");
 }
 
 /// Where a Chromium is installed, the page is printed: several sheets, with the numbers of the print style.

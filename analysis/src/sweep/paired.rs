@@ -1,0 +1,132 @@
+//! What variants change, point by point: paired differences to the first one.
+//!
+//! A replication has the same random numbers in all variants, so its difference varies far less than either
+//! value; the band of a difference is that of the pairs.
+
+use super::compare::{Comparison, Side, compare_one, pairs};
+use super::{Data, Frame, Mean};
+
+/// The axis that the variants of a scenario become.
+const VARIANT: &str = "variant";
+
+/// A variant beside the first one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The variant, and the values of the axes that are not drawn along.
+    pub name: String,
+    /// Value of the axis along which it is drawn, and the difference there: variant less the first one.
+    pub points: Vec<(f64, Mean)>,
+}
+
+/// Differences of one metric in one scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paired {
+    /// The variant that the others are compared with.
+    pub first: String,
+    /// Column of the axis along which lines are drawn: the first one with numbers. Without one there are no
+    /// lines.
+    pub axis: Option<String>,
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// Each other variant with its difference over all points.
+    pub whole: Vec<(String, Comparison)>,
+}
+
+/// Differences between the variants of a sweep; `None` if it has no two variants with values.
+pub fn paired(frame: &Frame, data: &Data, scope: &str, metric: usize) -> Option<Paired> {
+    let variant = frame.axes.iter().position(|axis| axis.name == VARIANT)?;
+    let labels = &frame.axes[variant].labels;
+    let axis = (0..frame.axes.len()).find(|index| *index != variant && frame.axes[*index].numbers.is_some());
+    let mut found = Paired {
+        first: labels[0].clone(),
+        axis: axis.map(|index| frame.axes[index].column.clone()),
+        lines: Vec::new(),
+        whole: Vec::new(),
+    };
+    for (level, label) in labels.iter().enumerate().skip(1) {
+        let (a, b) = ([(variant, 0)], [(variant, level as u32)]);
+        let side = |fixed| Side { frame, data, fixed };
+        let Ok(points) = pairs(side(&a), side(&b)) else { continue };
+        let whole = compare_one(side(&a), side(&b), &points, scope, metric);
+        found.whole.extend(whole.map(|whole| (label.clone(), whole)));
+        for (first, other) in points {
+            let Some(axis) = axis else { continue };
+            let one = compare_one(side(&a), side(&b), &[(first, other)], scope, metric);
+            let Some(one) = one else { continue };
+            let levels = &frame.points[first as usize].levels;
+            let rest = (0..levels.len()).filter(|index| *index != variant && *index != axis);
+            let name = rest.fold(label.clone(), |name, index| {
+                let other = &frame.axes[index];
+                format!("{name}, {} {}", other.name, other.labels[levels[index] as usize])
+            });
+            let at = frame.axes[axis].numbers.as_ref().map_or(f64::NAN, |all| all[levels[axis] as usize]);
+            match found.lines.iter_mut().find(|line| line.name == name) {
+                Some(line) => line.points.push((at, one.difference)),
+                None => found.lines.push(Line { name, points: vec![(at, one.difference)] }),
+            }
+        }
+    }
+    found.lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    (!found.whole.is_empty()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::tests::run;
+    use crate::sweep::{FrameAxis, FramePoint, OVERALL};
+
+    fn axis(name: &str, labels: &[&str], numbers: Option<Vec<f64>>) -> FrameAxis {
+        FrameAxis {
+            name: name.into(),
+            column: name.into(),
+            unit: String::new(),
+            sampled: false,
+            labels: labels.iter().map(ToString::to_string).collect(),
+            numbers,
+        }
+    }
+
+    /// By hand: the noise of a replication is the same in both variants, so the difference is 1 at load 0.1
+    /// and 2 at 0.2, with no width at all, where either value has one of more than 100. Noise of its own in
+    /// one variant, which another seed would be, has a wide band.
+    #[test]
+    fn the_band_is_that_of_the_pairs() {
+        let loads = axis("load", &["0.1", "0.2"], Some(vec![0.1, 0.2]));
+        let frame = Frame {
+            name: "x".into(),
+            title: "x".into(),
+            axes: vec![loads, axis("variant", &["before", "same", "other"], None)],
+            points: (0..6).map(|n| FramePoint { key: n.to_string(), levels: vec![n / 3, n % 3] }).collect(),
+        };
+        let mut data = Data::default();
+        for (replication, noise) in [0.0, 170.0, -150.0, 30.0].into_iter().enumerate() {
+            for load in 0..2 {
+                let more = f64::from(load + 1);
+                let values = [500.0 + noise, 500.0 + noise + more, 500.0 - noise + more];
+                for (variant, value) in values.into_iter().enumerate() {
+                    data.runs.insert((3 * load + variant as u32, replication as u32 + 1), run(value));
+                }
+            }
+        }
+        let found = paired(&frame, &data, OVERALL, 0).unwrap();
+        assert_eq!((found.first.as_str(), found.axis.as_deref()), ("before", Some("load")));
+        let names: Vec<&str> = found.lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["same", "other"]);
+        for (at, wanted) in [(0, 1.0), (1, 2.0)] {
+            let (x, same) = found.lines[0].points[at];
+            assert_eq!((x, same.mean, same.half_width), (0.1 * wanted, wanted, 0.0));
+            let other = found.lines[1].points[at].1;
+            assert!(other.half_width > 200.0, "{other:?}");
+        }
+        let whole: Vec<(&str, &str, f64)> = found
+            .whole
+            .iter()
+            .map(|(name, one)| (name.as_str(), one.verdict.text(), one.difference.mean))
+            .collect();
+        assert_eq!(whole[0], ("same", "B is higher", 1.5));
+        assert_eq!(whole[1].1, "no difference shown");
+        let alone = Frame { axes: frame.axes[..1].to_vec(), ..frame };
+        assert_eq!(paired(&alone, &data, OVERALL, 0), None);
+    }
+}
