@@ -8,6 +8,7 @@
 mod pcapng;
 pub mod pseudo;
 
+use crate::num::counted_text;
 use crate::trace::{Filter, Names};
 use models::Parts;
 use models::Probe;
@@ -104,8 +105,10 @@ impl Capture {
     /// What is kept, in words.
     #[must_use]
     pub fn words(&self) -> String {
-        let [packets, symbols, messages, frames] = self.counts;
-        format!("{packets} packets, {symbols} control symbols, {messages} VoQ messages, {frames} frames")
+        let units = ["packets", "control symbols", "VoQ messages", "Ethernet frames"];
+        let kept: Vec<String> =
+            self.counts.iter().zip(units).map(|(count, unit)| counted_text(*count as u64, unit)).collect();
+        kept.join(", ")
     }
 
     /// The file.

@@ -135,7 +135,7 @@ pub fn count_text(count: u64) -> String {
 }
 
 /// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`.
-pub(crate) fn counted_text(count: u64, unit: &str) -> String {
+pub fn counted_text(count: u64, unit: &str) -> String {
     let one = match unit {
         "echoes" => "echo",
         _ => unit.strip_suffix('s').unwrap_or(unit),

@@ -228,7 +228,7 @@ impl Tracer {
             out.push('\n');
         }
         if !json && more {
-            out += &format!("... (--limit {limit})\n");
+            out += &format!("... and more: --limit takes another number than {limit}, 0 is all\n");
         }
         out
     }
@@ -371,11 +371,11 @@ fn register_name(offset: u32, block: Option<(u16, u32)>) -> String {
 
 pub(crate) fn fact_name(fact: ProtocolFact) -> &'static str {
     match fact {
-        ProtocolFact::Retried => "answers RETRY: no place in its queue",
-        ProtocolFact::Discarded => "discards a PDU",
-        ProtocolFact::Abandoned => "gives up a message with missing segments",
-        ProtocolFact::Failed => "fails: ERROR, or no answer in time",
-        ProtocolFact::TimedOut => "waits no longer for an answer",
+        ProtocolFact::Retried => "a message is answered by RETRY: no place in the host's queue",
+        ProtocolFact::Discarded => "a PDU of data streaming is discarded",
+        ProtocolFact::Abandoned => "a message is given up: it is refused, or segments are missing",
+        ProtocolFact::Failed => "a request fails: ERROR, or no answer in time",
+        ProtocolFact::TimedOut => "an answer is waited for no longer",
         ProtocolFact::ConduitOpen => "a conduit is complete at this end",
         ProtocolFact::ConduitEnded => "a complete conduit ends",
         ProtocolFact::Connected => "a connection is up at this end",
@@ -393,9 +393,9 @@ fn class(priority: u8) -> String {
 
 fn reason(reason: DropReason) -> &'static str {
     match reason {
-        DropReason::Unroutable => "no route",
-        DropReason::EmptyMask => "empty multicast mask",
-        DropReason::NoRoom => "no receive buffer",
+        DropReason::Unroutable => "no route to its destination",
+        DropReason::EmptyMask => "its multicast group has no ports here",
+        DropReason::NoRoom => "no receive buffer was free",
         DropReason::LinkError => "lost by an error on a link",
     }
 }

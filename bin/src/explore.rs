@@ -130,10 +130,51 @@ fn algorithms(model: &Conduit) -> String {
     }
 }
 
+/// What the words of a column mean, each once: a line for the column, and one for each word.
+fn legend(column: &str, words: impl IntoIterator<Item = (&'static str, String)>) -> String {
+    let mut told: Vec<(&str, String)> = Vec::new();
+    for (word, about) in words {
+        if told.iter().all(|(known, _)| *known != word) {
+            told.push((word, about));
+        }
+    }
+    let width = told.iter().map(|(word, _)| word.len()).max().unwrap_or(0);
+    let lines: String = told.iter().map(|(word, about)| format!("  {word:<width$}  {about}\n")).collect();
+    format!("{column}\n{lines}")
+}
+
+/// What the words of the table of conduits mean.
+fn meanings(models: &[Selected]) -> String {
+    let of = || models.iter().map(|(model, _)| model);
+    legend(
+        "\nconfiguration: who wants the conduit, M or P",
+        of().map(|model| (model.configuration.name(), model.configuration.about().to_owned())),
+    ) + &legend("fault: what goes wrong", of().map(|model| (model.fault.name, model.fault.about())))
+        + &legend("order: how messages arrive", orders(of().map(|model| model.order)))
+        + &legend(
+            "the other columns: what there is in the end",
+            endings(Class::ALL, Class::name, Class::about),
+        )
+}
+
+/// Words of [`legend`] for orders of delivery.
+fn orders(orders: impl Iterator<Item = Order>) -> impl Iterator<Item = (&'static str, String)> {
+    orders.map(|order| (order.name(), order.about().to_owned()))
+}
+
+/// Words of [`legend`] for what runs end in.
+fn endings<T: Copy, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+    about: fn(T) -> &'static str,
+) -> [(&'static str, String); N] {
+    all.map(|ending| (name(ending), about(ending).to_owned()))
+}
+
 fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
     let mut text = format!(
-        "{:<10} {:<12} {:<6} {:<5} {:>10} {:>16}",
-        "algorithm", "fault", "config", "order", "states", "interleavings"
+        "{:<10} {:<12} {:<13} {:<5} {:>10} {:>16}",
+        "algorithm", "fault", "configuration", "order", "states", "interleavings"
     );
     for class in Class::ALL {
         let _ = write!(text, " {:>20}", class.name());
@@ -142,7 +183,7 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
     let mut written = String::new();
     for (model, variants) in models {
         let label = format!(
-            "{:<10} {:<12} {:<6} {:<5}",
+            "{:<10} {:<12} {:<13} {:<5}",
             algorithms(model),
             model.fault.name,
             model.configuration.name(),
@@ -168,17 +209,19 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
         }
         text.push('\n');
         if !variants.is_empty() {
-            let _ = writeln!(text, "  {}", variants.join(", "));
+            let _ = writeln!(text, "  as in: {}", variants.join(", "));
         }
         if let (Some(folder), Some(graph)) = (&args.out, &graph) {
             written += &bad_endings(folder, model, graph)?;
         }
     }
     text.push_str(
-        "In a cell: orders of events that end so / different states in which they end. Only runs count in \
-         which the whole fault happened.\n",
+        "\nstates: different situations of both nodes and of the messages between them\n\
+         interleavings: orders in which the events can happen, each of which is one run\n\
+         In the cells behind: how many interleavings end so / in how many different states they end; - is \
+         none. Only runs count in which the whole fault happened.\n",
     );
-    Ok(text + &written)
+    Ok(text + &meanings(models) + &written)
 }
 
 /// Writes a shortest path to each bad ending of a model; says which.
@@ -202,21 +245,27 @@ fn bad_endings(folder: &Path, model: &Conduit, graph: &Graph<'_, Conduit>) -> Re
     Ok(text)
 }
 
-/// A shortest path that ends in what is wanted, in sentences; with `--out` also in files, by `write`.
+/// A shortest path that ends in what is wanted (name and meaning), in sentences; with `--out` also in files,
+/// by `write`.
 fn shortest<M: Conversation>(
     args: &ExploreArgs,
     model: &M,
     max_states: usize,
-    ending: &str,
+    (ending, about): (&str, &str),
     wanted: impl Fn(&M::Outcome) -> bool,
     write: impl Fn(&Path, &[M::Event]) -> io::Result<()>,
 ) -> Result<String, String> {
     let graph = Graph::explore(model, max_states).ok_or_else(|| format!("more than {max_states} states"))?;
-    let Some(path) = graph.shortest(wanted) else { return Ok(format!("no run ends in: {ending}\n")) };
+    let Some(path) = graph.shortest(wanted) else { return Ok(format!("no run ends in {ending}: {about}\n")) };
     if let Some(folder) = &args.out {
         write(folder, &path).map_err(|error| format!("--out: {}: {error}", folder.display()))?;
     }
-    Ok(path.iter().map(|event| sentence::<M>(event) + "\n").collect())
+    let [one, other] = M::NODES;
+    let lines: String = path.iter().map(|event| sentence::<M>(event) + "\n").collect();
+    Ok(format!(
+        "A shortest run that ends in {ending}: {about}. {one} and {other} are the nodes; each line is an \
+         event, in the order of time ({one} -> {other}: {other} takes what {one} sent).\n{lines}"
+    ))
 }
 
 /// The path as a chart.
@@ -254,7 +303,7 @@ fn path(args: &ExploreArgs, models: &[Selected], class: &str) -> Result<String, 
         args,
         model,
         MAX_STATES,
-        class.name(),
+        (class.name(), class.about()),
         |end| end.spent && end.class() == class,
         |folder, path| write(folder, model, path, class).map(|_| ()),
     )
@@ -295,6 +344,15 @@ mod tests {
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row[..4], ["literal", "none", "PEERS", "fifo"]);
         assert_eq!(row[5..], ["200", "8/1", "-", "-", "-", "-", "-", "192/2"]);
+        // Every head but the first, and every word of the row, is explained below, each where it stands.
+        let (_, below) = text.split_once("\n\n").unwrap();
+        let heads = text.lines().next().unwrap().split_whitespace().skip(1);
+        let words: Vec<&str> = heads.chain(row[1..4].iter().copied()).collect();
+        for word in &words {
+            let told = |line: &&str| line.trim_start().split([' ', ':']).next() == Some(word);
+            let stands = words.iter().filter(|other| *other == word).count();
+            assert_eq!(below.lines().filter(told).count(), stands, "{word}: {below}");
+        }
     }
 
     #[test]
@@ -302,12 +360,14 @@ mod tests {
         let text = shortest(args("minimal", "none", "MS", "fifo"), "one").unwrap();
         assert_eq!(
             text,
-            "M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\n\
+            "A shortest run that ends in one: one conduit, of which both nodes have the same record. M and P \
+             are the nodes; each line is an event, in the order of time (M -> P: P takes what M sent).\n\
+             M: create_conduit\nM -> P: OPEN 0 (F,F)\nP -> M: ACCEPT 0 (F,0x2000)\n\
              P -> M: OPEN 0 (F,0x2000)\nM -> P: ACCEPT 0 (0x2000,0x1000)\n"
         );
         assert_eq!(
             shortest(args("corrected", "LOSS1", "MS", "any"), "storm").unwrap(),
-            "no run ends in: storm\n"
+            "no run ends in storm: OPENs beyond --limit, where the run was cut: it goes on for ever\n"
         );
     }
 

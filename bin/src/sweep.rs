@@ -27,6 +27,7 @@ use crate::inspect;
 use crate::progress::seconds_text;
 use crate::run::watch_interrupts;
 use crate::status::Failure;
+use analysis::num::counted_text;
 use analysis::sweep::METRICS;
 use engine::Settings;
 use folder::{Earlier, Folder, Manifest};
@@ -108,7 +109,9 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         Settings { shard, jobs: jobs(args), quiet: args.quiet, log: &path, interrupted: &interrupted };
     let done = engine::run(&plan, &manifest, &mut finished, &mut log, &folder, &settings)?;
     let wall = started.elapsed().as_secs_f64();
-    let cost = format!("{} runs in {} ({} kept from before)", done.runs, seconds_text(wall), done.kept);
+    let runs = counted_text(done.runs, "runs");
+    let kept = counted_text(done.kept, "runs");
+    let cost = format!("{runs} in {} ({kept} kept from before)", seconds_text(wall));
     if args.shard.is_some() {
         if args.quiet {
             return Ok(());
@@ -126,12 +129,12 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     let memory = match done.memory {
         (Some(octets), fit) if fit < settings.jobs => {
-            format!("; memory for {fit} at a time (about {} MiB each)", octets >> 20)
+            format!("; the memory was enough for {fit} at a time (about {} MiB each)", octets >> 20)
         }
         _ => String::new(),
     };
     let shown = folder.path().join("");
-    let busy = format!(", {} of simulation", seconds_text(done.busy_s));
+    let busy = format!(", {} of work of all threads", seconds_text(done.busy_s));
     print(&format!(
         "{}\n{cost}{busy}{memory}, results in {}\n",
         merge::tell(&manifest, &data),

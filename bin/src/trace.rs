@@ -7,6 +7,7 @@ use crate::status::Failure;
 use crate::whole;
 use analysis::capture::Capture;
 use analysis::chart::{Chart, Conversation};
+use analysis::num::counted_text;
 use analysis::perfetto::Tracks;
 use analysis::trace::{Census, Filter, Kind, Life, Tracer};
 use models::config::FabricConfig;
@@ -75,7 +76,7 @@ fn capture(
     let capture = run(variant, &config, Capture::new(Arc::clone(&config), filter), late);
     let words = capture.words();
     whole::write(file, &capture.to_pcapng())?;
-    print(&format!("{words}\n"))
+    print(&format!("{} holds {words}\n", file.display()))
 }
 
 /// Writes tracks over time to a file.
@@ -90,7 +91,8 @@ fn tracks(
     let late = |_: &Tracks, now: Time| now > to;
     let (octets, events) = run(variant, config, Tracks::new(Arc::clone(config), filter), late).to_protobuf();
     whole::write(file, &octets)?;
-    print(&format!("{events} events\n"))
+    let events = counted_text(events as u64, "events");
+    print(&format!("{} holds {events} for the page ui.perfetto.dev\n", file.display()))
 }
 
 /// Draws what the ends of protocols say to each other.
@@ -122,7 +124,8 @@ fn chart(
     let told = run(variant, &config, Conversation::new(Arc::clone(&config), filter), late);
     let chart = told.chart(scenario, &variant.name);
     whole::write(file, &draw(&chart))?;
-    print(&format!("{} lines\n", chart.lines.len()))
+    let lines = counted_text(chart.lines.len() as u64, "lines");
+    print(&format!("{} shows the conversation in {lines}\n", file.display()))
 }
 
 /// Runs until the observer has enough, or to the end.

@@ -21,6 +21,15 @@ impl Order {
             Self::Any => "any",
         }
     }
+
+    /// What it says, in words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Fifo => "messages of one node arrive as they were sent",
+            Self::Any => "messages overtake one another",
+        }
+    }
 }
 
 /// Messages in one direction. Where their order does not matter they are kept sorted, so that equal contents

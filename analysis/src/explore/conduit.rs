@@ -12,7 +12,7 @@
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
-use super::sequence::{Conversation, Happening};
+use super::sequence::{Conversation, Happening, accidents};
 use session_management::conduit::{Accepted, Actions, Algorithm, Own, Pairing, Record, Side};
 use session_management::protocol::NO_STREAM;
 use std::fmt;
@@ -39,6 +39,16 @@ impl Configuration {
             Self::MasterSlave => "MS",
             Self::Peers => "PEERS",
             Self::Crossing => "CROSS",
+        }
+    }
+
+    /// Who wants the conduit, in words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::MasterSlave => "the application of M alone",
+            Self::Peers => "the applications of both nodes, at any time",
+            Self::Crossing => "both, and each has sent its OPEN before anything arrives",
         }
     }
 }
@@ -73,6 +83,28 @@ pub struct Fault {
     pub budget: Budget,
     /// Repetitions of each OPEN.
     pub retries: u8,
+}
+
+impl Fault {
+    /// What goes wrong, in words.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let Budget { losses, duplicates, premature, late, restarts } = self.budget;
+        let repeated = match self.retries {
+            _ if losses | late | restarts == 0 => String::new(),
+            0 => "; no OPEN is repeated".to_owned(),
+            1 => "; an OPEN is repeated at most once".to_owned(),
+            n => format!("; an OPEN is repeated at most {n} times"),
+        };
+        let happened = accidents(&[
+            (losses, "message is lost", "messages are lost"),
+            (duplicates, "message arrives twice", "messages arrive twice"),
+            (premature, "OPEN is repeated too early", "OPENs are repeated too early"),
+            (late, "OPEN is given up too early", "OPENs are given up too early"),
+            (restarts, "restart of a node", "restarts of nodes"),
+        ]);
+        happened + &repeated
+    }
 }
 
 /// Every fault scenario.
@@ -378,6 +410,20 @@ impl Class {
             Self::HalfOpen => "half-open",
             Self::Orphan => "orphan",
             Self::Storm => "storm",
+        }
+    }
+
+    /// What a run that ends so has come to, in words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::One => "one conduit, of which both nodes have the same record",
+            Self::None => "no conduit, and nothing is left of the attempt",
+            Self::Duplicate => "more than one conduit between the two nodes",
+            Self::Leak => "one conduit, and a stream beside it that nobody will ever close",
+            Self::HalfOpen => "a record that knows only one of its two streams",
+            Self::Orphan => "a record of a conduit that the other node does not have",
+            Self::Storm => "OPENs beyond --limit, where the run was cut: it goes on for ever",
         }
     }
 }

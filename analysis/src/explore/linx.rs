@@ -12,7 +12,7 @@
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
-use super::sequence::{Conversation, Happening};
+use super::sequence::{Conversation, Happening, accidents};
 use linx_riocm::wire::{DataKind, Packet};
 use linx_riocm::{Config, ConnectionId, Event as Call, Frame, Link, Node, Options, Peer, Phase, Timer};
 
@@ -38,6 +38,21 @@ pub struct Fault {
     pub name: &'static str,
     /// What goes wrong.
     pub budget: Budget,
+}
+
+impl Fault {
+    /// What goes wrong, in words.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let Budget { losses, data_losses, duplicates, timeouts, restarts } = self.budget;
+        accidents(&[
+            (losses, "connection frame is lost", "connection frames are lost"),
+            (data_losses, "data frame is lost", "data frames are lost"),
+            (duplicates, "frame arrives twice", "frames arrive twice"),
+            (timeouts, "timeout although the peer is alive", "timeouts although the peer is alive"),
+            (restarts, "restart of a node", "restarts of nodes"),
+        ])
+    }
 }
 
 /// Every fault scenario.
@@ -156,6 +171,20 @@ impl Ending {
             Self::Breach(Breach::Message) => "message",
             Self::Breach(Breach::Contract) => "contract",
             Self::Cut => "cut",
+        }
+    }
+
+    /// What a run that ends so has come to, in words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Up => "both ends are up and agree, and no message is missing",
+            Self::Missing => "both ends are up and agree, but a message is missing and no reset tells of it",
+            Self::Stuck => "nothing more happens, and the ends are not up with each other",
+            Self::Breach(Breach::Disagreement) => "both ends are up, with different values or connection IDs",
+            Self::Breach(Breach::Message) => "a message came twice, out of order, or from an earlier life",
+            Self::Breach(Breach::Contract) => "the application was told of a connection in the wrong order",
+            Self::Cut => "connects beyond --limit, where the run was cut",
         }
     }
 }

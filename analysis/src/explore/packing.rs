@@ -137,7 +137,8 @@ pub fn table(examples: &[Packing]) -> String {
     for example in examples {
         let _ = writeln!(
             text,
-            "{}: {} octets at offset {:#x}, buffers of {}, Blocks of {}, STUs of at most {}",
+            "{}: a Transfer of {} octets that begins at offset {:#x} of its first buffer; buffers of {} \
+             octets, Blocks of {}, STUs of at most {}",
             example.title,
             example.octets,
             example.offset,
@@ -145,10 +146,10 @@ pub fn table(examples: &[Packing]) -> String {
             1u64 << example.blocksize,
             1u64 << example.max_stu
         );
-        let _ = writeln!(text, "  Block  STU  buffer  offset  octets");
+        let _ = writeln!(text, "  Block  STU  buffer  offset in it  octets of the STU");
         for stu in example.stus().into_iter().flatten() {
             let Stu { block, number, buffer, offset, octets } = stu;
-            let _ = writeln!(text, "  {block:>5}  {number:>3}  {buffer:>6}  {offset:>#6x}  {octets:>6}");
+            let _ = writeln!(text, "  {block:>5}  {number:>3}  {buffer:>6}  {offset:>#12x}  {octets:>17}");
         }
     }
     text

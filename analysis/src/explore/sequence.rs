@@ -41,6 +41,18 @@ pub trait Conversation: Model<Event: PartialEq> {
     }
 }
 
+/// How often each kind of accident happens, in words: number, what happens once, what happens more often.
+pub(super) fn accidents(kinds: &[(u8, &str, &str)]) -> String {
+    let happened = kinds.iter().filter(|(count, ..)| *count > 0);
+    let words: Vec<String> = happened
+        .map(|(count, one, more)| match count {
+            1 => format!("1 {one}"),
+            _ => format!("{count} {more}"),
+        })
+        .collect();
+    if words.is_empty() { "nothing goes wrong".to_owned() } else { words.join(", ") }
+}
+
 /// The states along a path, the initial one first. None if it is not one of this model.
 pub fn follow<M: Model<Event: PartialEq>>(model: &M, path: &[M::Event]) -> Option<Vec<M::State>> {
     let mut states = vec![model.initial()];

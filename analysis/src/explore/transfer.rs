@@ -11,7 +11,7 @@
 
 use super::channel::{Channel, Order};
 use super::graph::Model;
-use super::sequence::{Conversation, Happening};
+use super::sequence::{Conversation, Happening, accidents};
 use scheduled_transfer::slots::UNCOUNTED;
 use scheduled_transfer::wire::flags::DataChannel;
 use scheduled_transfer::wire::operation::name_of;
@@ -59,6 +59,20 @@ impl Subject {
             Self::Common => "common",
         }
     }
+
+    /// What end A does, in words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Connection => "A connects; either end may disconnect at any time",
+            Self::Write => "A connects and writes two Blocks, both granted at once",
+            Self::Read => "A connects and reads two Blocks, both granted at once",
+            Self::Put => "A connects, gets a region of B's memory and puts two STUs into it",
+            Self::Get => "A connects, gets a region of B's memory and reads two STUs out of it",
+            Self::FetchOp => "A connects, gets a region of B's memory and increments a word of it",
+            Self::Common => "A writes two Blocks with few Slots, and gives up after the first",
+        }
+    }
 }
 
 /// How much goes wrong.
@@ -79,6 +93,19 @@ pub struct Fault {
     pub name: &'static str,
     /// What goes wrong.
     pub budget: Budget,
+}
+
+impl Fault {
+    /// What goes wrong, in words.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let Budget { losses, duplicates, timeouts } = self.budget;
+        accidents(&[
+            (losses, "operation is lost", "operations are lost"),
+            (duplicates, "operation arrives twice", "operations arrive twice"),
+            (timeouts, "timeout although something is under way", "timeouts although something is under way"),
+        ])
+    }
 }
 
 /// Every fault scenario.
@@ -178,6 +205,21 @@ impl Ending {
             Self::Breach(Breach::Contract) => "contract",
             Self::Breach(Breach::Logged) => "logged",
             Self::Breach(Breach::Invariant) => "invariant",
+        }
+    }
+
+    /// What a run that ends so has come to, in words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Done => "everything was done, both ends know, and nothing is left",
+            Self::GivenUp => "it was given up, and who asked for it was told",
+            Self::Stuck => "nothing more happens, and somebody waits or something is left",
+            Self::Breach(Breach::Octets) => "octets are wrong: told to have arrived, or touched by mistake",
+            Self::Breach(Breach::Twice) => "the word was changed twice, or is not what A was told",
+            Self::Breach(Breach::Contract) => "an end was told twice, or of the end of what had not begun",
+            Self::Breach(Breach::Logged) => "an end logged an error although nothing went wrong",
+            Self::Breach(Breach::Invariant) => "an end is in a state that the standard forbids",
         }
     }
 }

@@ -95,8 +95,8 @@ impl Life {
                         continue;
                     }
                     line(format_args!(
-                        "packet {number} of {flow}: {source} to id {destination:#x}, {payload} octets, \
-                         {wire} on the wire, {}\n",
+                        "packet {number} of flow {flow}: {source} to device id {destination:#x}, {payload} \
+                         octets, {wire} on the wire, {}\n",
                         class(*priority)
                     ));
                     line(format_args!("{:>17}  {source}  created", instant(*at)));
@@ -115,7 +115,7 @@ impl Life {
                         ));
                         continue;
                     }
-                    line(format_args!("{:>17}  {place}  starts: {}", instant(*at), listed(&spent)));
+                    line(format_args!("{:>17}  {place}  starts {}", instant(*at), start(&spent)));
                 }
                 PacketStep::Ended { device, parts } => {
                     let name = names.device(*device);
@@ -136,7 +136,11 @@ impl Life {
                         continue;
                     };
                     let rest = difference(parts, &before);
-                    let rest = if rest.total() > 0 { format!(": {}", listed(&rest)) } else { String::new() };
+                    let rest = if rest.total() > 0 {
+                        format!(": {}", listed(&rest, |_| true))
+                    } else {
+                        String::new()
+                    };
                     line(format_args!("{:>17}  {name}  delivered{rest}\n", instant(*at)));
                     for cause in Cause::ALL.into_iter().filter(|cause| parts[*cause] > 0) {
                         line(format_args!("{:>17}  {}", exact(parts[cause]), cause.name()));
@@ -184,8 +188,18 @@ fn causes(parts: &Parts) -> serde_json::Value {
     spent.map(|cause| (cause.name().to_owned(), serde_json::Value::from(parts[cause]))).collect()
 }
 
-fn listed(parts: &Parts) -> String {
-    let spent = Cause::ALL.into_iter().filter(|cause| parts[*cause] > 0);
+fn listed(parts: &Parts, wanted: impl Fn(Cause) -> bool) -> String {
+    let spent = Cause::ALL.into_iter().filter(|cause| parts[*cause] > 0 && wanted(*cause));
     let spent: Vec<String> = spent.map(|cause| format!("{} {}", cause.name(), exact(parts[cause]))).collect();
     spent.join(", ")
+}
+
+/// A start on a wire: what the packet waited for, and how long it moves then.
+fn start(parts: &Parts) -> String {
+    let moves = |cause| matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline);
+    let then = listed(parts, moves);
+    match listed(parts, |cause| !moves(cause)) {
+        waited if waited.is_empty() => format!("on the wire at once; then {then}"),
+        waited => format!("on the wire after {waited}; then {then}"),
+    }
 }

@@ -55,8 +55,8 @@ impl Tracer {
                 };
                 let number = self.number(*packet);
                 format!(
-                    "{verb} {name} ({offset:#08x}){value}, id {destination:#x} hop {hop_count}, \
-                     packet {number}"
+                    "{verb} {name} (offset {offset:#08x}){value} of device id {destination:#x} at hop \
+                     {hop_count}, packet {number}"
                 )
             }
             What::Answered { by, name, write, error, took } => {
@@ -67,10 +67,10 @@ impl Tracer {
                     (Some((_, _, value)), false, _) => format!("{name} is {value:#010x}"),
                     _ => format!("{name} is written"),
                 };
-                format!("  {value} at {from}, after {}", exact(*took))
+                format!("  answer: {value}, from {from}, {} after the request", exact(*took))
             }
             What::Delivered { packet, delivery } => format!(
-                "gets packet {} of {} from {}: {} octets, {}, {}",
+                "gets packet {} of flow {} from {}: {} octets, {}, {} after it was created",
                 self.number(*packet),
                 names.flow(delivery.flow),
                 names.device(delivery.source),
@@ -79,28 +79,28 @@ impl Tracer {
                 time_text(delivery.latency() as f64)
             ),
             What::Dropped { packet, dropped } => format!(
-                "drops packet {} of {}: {}",
+                "drops packet {} of flow {}: {}",
                 self.number(*packet),
                 names.flow(dropped.flow),
                 reason(dropped.reason)
             ),
             What::Edge(edge) => {
-                let verb = if edge.stopped { "XOFF: stops" } else { "XON: releases" };
+                let verb = if edge.stopped { "XOFF stops" } else { "XON releases" };
                 let channel = match edge.channel {
                     0 => String::new(),
                     channel => format!(" in channel {channel}"),
                 };
-                format!("{verb} queue {}{channel} of port {}", edge.queue, edge.port)
+                format!("{verb} staging queue {}{channel} of port {}", edge.queue, edge.port)
             }
             What::Message(message) => format!(
-                "takes message {} of {} from {}: {} octets, {}",
+                "takes message {} of flow {} from {}: {} octets, {} after it was sent",
                 message.sequence,
                 names.flow(message.flow),
                 names.device(message.source),
                 message.payload,
                 time_text(message.latency() as f64)
             ),
-            What::Fact(event) => format!("{} ({})", fact_name(event.fact), names.flow(event.flow)),
+            What::Fact(event) => format!("flow {}: {}", names.flow(event.flow), fact_name(event.fact)),
         };
         let (at, width) = (instant(entry.at), names.width);
         format!("{at:>17}  {:<width$}  {text}", names.device(entry.device))

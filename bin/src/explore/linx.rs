@@ -1,6 +1,6 @@
 //! `riosim explore linx`: two nodes of the LINX RapidIO connection manager.
 
-use super::{MAX_STATES, draw_path, select, shortest};
+use super::{MAX_STATES, draw_path, endings, legend, orders, select, shortest};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
 use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_table};
@@ -44,9 +44,10 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
         let _ = write!(text, " {:>12}", ending.name());
     }
     let _ = writeln!(text, "  always up again");
-    for model in models(args)? {
+    let models = models(args)?;
+    for model in &models {
         let _ = write!(text, "{:<14} {:<5}", model.fault.name, model.order.name());
-        if let Some(row) = linx_table(&model, MAX_STATES / 4) {
+        if let Some(row) = linx_table(model, MAX_STATES / 4) {
             let _ = write!(text, " {:>10} {:>11}", row.states, row.transitions);
             for ending in Ending::ALL {
                 let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
@@ -59,10 +60,19 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
         text.push('\n');
     }
     text.push_str(
-        "In a cell: different states in which runs end so. Each node sends one message and \
-         connects at any time.\n",
+        "\nEach node sends one message and connects at any time.\n\
+         states: different situations of both nodes and of the frames between them\n\
+         transitions: events that lead from one to another\n\
+         always up again: whether both ends can come up from every state\n\
+         In the cells between: in how many different states runs end so; - is none.\n",
     );
-    Ok(text)
+    let about = endings(Ending::ALL, Ending::name, Ending::about);
+    text += &legend(
+        "\nfault: what goes wrong",
+        models.iter().map(|model| (model.fault.name, model.fault.about())),
+    );
+    text += &legend("order: how messages arrive", orders(models.iter().map(|model| model.order)));
+    Ok(text + &legend("the columns between: what there is in the end", about))
 }
 
 pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
@@ -73,7 +83,8 @@ pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
     };
     let title = format!("LINX, {}, {}: {}", model.fault.name, model.order.name(), ending.name());
     let draw = |folder: &Path, path: &[Event]| draw_path(folder, model, path, &title);
-    shortest(args, model, MAX_STATES / 4, ending.name(), |known| *known == ending, draw)
+    let wanted = (ending.name(), ending.about());
+    shortest(args, model, MAX_STATES / 4, wanted, |known| *known == ending, draw)
 }
 
 #[cfg(test)]
@@ -104,8 +115,9 @@ mod tests {
     #[test]
     fn a_path() {
         let text = path(&args("DATALOSS1", "fifo"), "missing").unwrap();
-        assert!(text.starts_with("X: connects\n") && text.contains("is lost\n"), "{text}");
-        assert_eq!(path(&args("DUP1", "fifo"), "stuck").unwrap(), "no run ends in: stuck\n");
+        assert!(text.contains("\nX: connects\n") && text.contains("is lost\n"), "{text}");
+        let none = path(&args("DUP1", "fifo"), "stuck").unwrap();
+        assert!(none.starts_with("no run ends in stuck: nothing more happens"), "{none}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `riosim explore transfer`: two Scheduled Transfer endpoints.
 
-use super::{draw_path, select, shortest};
+use super::{draw_path, endings, legend, orders, select, shortest};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
 use analysis::explore::transfer::{Ending, Event, FAULTS, Fault, Subject, Transfer, transfer_table};
@@ -34,16 +34,19 @@ fn models(args: &ExploreArgs) -> Result<Vec<Transfer>, String> {
 }
 
 pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
-    let mut text =
-        format!("{:<10} {:<14} {:<5} {:>8} {:>11}", "sequence", "fault", "order", "states", "transitions");
+    let mut text = format!(
+        "{:<13} {:<14} {:<5} {:>8} {:>11}",
+        "configuration", "fault", "order", "states", "transitions"
+    );
     for ending in Ending::ALL {
         let _ = write!(text, " {:>9}", ending.name());
     }
     let _ = writeln!(text, "  always ends well");
-    for model in models(args)? {
+    let models = models(args)?;
+    for model in &models {
         let (subject, fault, order) = (model.subject.name(), model.fault.name, model.order.name());
-        let _ = write!(text, "{subject:<10} {fault:<14} {order:<5}");
-        if let Some(row) = transfer_table(&model, MAX_STATES) {
+        let _ = write!(text, "{subject:<13} {fault:<14} {order:<5}");
+        if let Some(row) = transfer_table(model, MAX_STATES) {
             let _ = write!(text, " {:>8} {:>11}", row.states, row.transitions);
             for ending in Ending::ALL {
                 let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
@@ -56,9 +59,19 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
         text.push('\n');
     }
     text.push_str(
-        "In a cell: different states in which runs end so. Max_Retry is 2; a Write has two Blocks.\n",
+        "\nAn operation is repeated at most twice (Max_Retry is 2).\n\
+         states: different situations of both ends and of the operations between them\n\
+         transitions: events that lead from one to another\n\
+         always ends well: whether done or given up can be reached from every state\n\
+         In the cells between: in how many different states runs end so; - is none.\n",
     );
-    Ok(text)
+    let about = endings(Ending::ALL, Ending::name, Ending::about);
+    let subjects = models.iter().map(|model| (model.subject.name(), model.subject.about().to_owned()));
+    text += &legend("\nconfiguration: what end A does", subjects);
+    text +=
+        &legend("fault: what goes wrong", models.iter().map(|model| (model.fault.name, model.fault.about())));
+    text += &legend("order: how messages arrive", orders(models.iter().map(|model| model.order)));
+    Ok(text + &legend("the columns between: what there is in the end", about))
 }
 
 pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
@@ -71,7 +84,8 @@ pub(super) fn path(args: &ExploreArgs, ending: &str) -> Result<String, String> {
     let title =
         format!("{}, {}, {}: {}", model.subject.name(), model.fault.name, model.order.name(), ending.name());
     let draw = |folder: &Path, path: &[Event]| draw_path(folder, model, path, &title);
-    shortest(args, model, MAX_STATES, ending.name(), |known| *known == ending, draw)
+    let wanted = (ending.name(), ending.about());
+    shortest(args, model, MAX_STATES, wanted, |known| *known == ending, draw)
 }
 
 #[cfg(test)]
@@ -103,8 +117,9 @@ mod tests {
     #[test]
     fn a_path() {
         let text = path(&args("connection", "LOSS1", "fifo"), "given up").unwrap();
-        assert!(text.starts_with("A -> B: Request_Connection") && text.contains("is lost\n"), "{text}");
-        assert_eq!(path(&args("write", "none", "any"), "twice").unwrap(), "no run ends in: twice\n");
+        assert!(text.contains("\nA -> B: Request_Connection") && text.contains("is lost\n"), "{text}");
+        let none = path(&args("write", "none", "any"), "twice").unwrap();
+        assert!(none.starts_with("no run ends in twice: the word was changed twice"), "{none}");
     }
 
     #[test]

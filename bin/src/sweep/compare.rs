@@ -1,12 +1,12 @@
 //! `riosim compare`: paired differences between two sweeps, or two parts of one.
 
 use super::folder::{Earlier, Folder, Manifest};
-use super::merge::{aligned, with_interval};
+use super::merge::{aligned, meanings, with_interval};
 use super::plot::{fixed, metric_of};
 use crate::cli::sweep::CompareArgs;
 use crate::console::print;
 use crate::status::Failure;
-use analysis::num::{Num, change_text, three_digits};
+use analysis::num::{Num, change_text, counted_text, three_digits};
 use analysis::sweep::compare::{Comparison, Side, compare as comparisons, pairs};
 use analysis::sweep::{Data, METRICS};
 use serde::Serialize;
@@ -77,14 +77,19 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
         return print(&json(&found));
     }
     let mut rows =
-        vec![["scope", "metric", "A", "B", "B - A", "change", "verdict"].map(String::from).to_vec()];
+        vec![["flow", "metric", "A", "B", "B - A", "change", "verdict"].map(String::from).to_vec()];
     rows.extend(found.iter().map(row));
+    let mut shown = wanted;
+    shown.retain(|metric| found.iter().any(|one| one.metric == *metric));
     print(&format!(
-        "A: {}\nB: {}\n{} points in common, replications paired by their seeds; 95 % intervals\n\n{}",
+        "A: {}\nB: {}\n\n{}\nMeans over {} that A and B have in common; runs of the same seed are paired. \
+         B - A is the mean difference\n± half of its 95 % interval, change is its share of A; overall is all \
+         flows together.\n{}",
         args.a,
         args.b,
-        points.len(),
-        aligned(&rows)
+        aligned(&rows),
+        counted_text(points.len() as u64, "points"),
+        meanings(shown)
     ))
 }
 

@@ -7,6 +7,7 @@ use crate::console::{colours, print};
 use crate::progress::seconds_text;
 use crate::status::Failure;
 use analysis::Observed;
+use analysis::num::counted_text;
 use analysis::{Collector, CollectorConfig};
 use models::run::{Progress, RunOptions};
 use scenarios::sweep::{Point, SweepPlan, replication_seed};
@@ -35,13 +36,13 @@ pub(crate) fn dry_run(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool) -
     }
     let mut text = format!("{}\n\n{}", plan.title, aligned(&rows));
     if plan.points.len() > LISTED {
-        text += &format!("  ... and {} more\n", plan.points.len() - LISTED);
+        text += &format!("  ... and {}\n", counted_text((plan.points.len() - LISTED) as u64, "more points"));
     }
     let count = plan.points.len();
     let runs = |replications: u32| count as u64 * u64::from(replications);
     let (least, most) = (runs(plan.replications.min), runs(plan.replications.max));
     let amount = if least == most { least.to_string() } else { format!("{least} to {most}") };
-    text += &format!("\n{count} points, {amount} runs\n");
+    text += &format!("\n{}, {amount} runs\n", counted_text(count as u64, "points"));
 
     let baseline = memory::ask();
     // keys are hashes, so the least of them are a sample that follows no axis
@@ -60,15 +61,16 @@ pub(crate) fn dry_run(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool) -
     let low = walls.iter().copied().fold(f64::INFINITY, f64::min);
     let high = walls.iter().copied().fold(0.0, f64::max);
     text += &format!(
-        "a run takes about {} ({} to {} over {} trials), so with {jobs} at a time all take about {time}\n",
+        "A run takes about {} of this machine ({} to {} in {}), so with {jobs} at a time all of them take \
+         about {time}.\n",
         short(mean),
         short(low),
         short(high),
-        walls.len()
+        counted_text(walls.len() as u64, "trials")
     );
     if let (Some(before), Some(after)) = (baseline, memory::ask()) {
         text += &format!(
-            "a run takes about {} MiB of memory; {} MiB are available\n",
+            "A run takes about {} MiB of memory; {} MiB are available.\n",
             (after.grown(before) >> 20).max(1),
             after.available() >> 20
         );

@@ -3,6 +3,7 @@
 use super::folder::{Earlier, FILES, Folder, Manifest};
 use super::plot;
 use crate::status::Failure;
+use analysis::num::counted_text;
 use analysis::sweep::table::{estimates, results};
 use analysis::sweep::{Data, METRICS, Mean, OVERALL, metric};
 use serde::Serialize;
@@ -77,14 +78,27 @@ pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
     let mut text = format!("{}\n\n{}", frame.title, aligned(&rows));
     let all = known.count();
     if all > SHOWN {
-        text += &format!("... and {} more points in {}\n", all - SHOWN, FILES[2]);
+        text += &format!("... and {} in {}\n", counted_text((all - SHOWN) as u64, "more points"), FILES[2]);
     }
-    let stopped = data.runs.values().filter(|run| run.stopped).count();
+    text += "\nA row is a point, all flows together: the mean over its runs ± half of the 95 % interval.\n";
+    text += &meanings(columns.map(|name| metric(name).expect("a metric")));
+    let stopped = data.runs.values().filter(|run| run.stopped).count() as u64;
     if stopped > 0 {
-        text += &format!("{stopped} runs were stopped at a stall (column stopped)\n");
+        let runs = counted_text(stopped, "runs");
+        text += &format!("Ended by the watchdog at a stall: {runs} (column stopped of the results).\n");
     }
-    debug_assert!(!METRICS.is_empty());
     text
+}
+
+/// What metrics are, a line for each.
+pub(crate) fn meanings(metrics: impl IntoIterator<Item = usize>) -> String {
+    let rows: Vec<_> = metrics.into_iter().map(|index| &METRICS[index]).collect();
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    let line = |name: &str, about: &str, unit: &str| match unit {
+        "" => format!("  {name:<width$}  {about}\n"),
+        unit => format!("  {name:<width$}  {about}, in {unit}\n"),
+    };
+    rows.iter().map(|row| line(row.name, row.about, row.unit)).collect()
 }
 
 /// `512 ± 3.1`

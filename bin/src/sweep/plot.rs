@@ -143,5 +143,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Failure> {
         log: args.log,
     };
     let name = figure(&folder, &manifest, &data, (&args.metric, &args.scope), wishes, fixed?)?;
-    print(&format!("{}.svg and .png\n", folder.path().join(name).display()))
+    let words = METRICS[metric_of(&args.metric)?].words;
+    let file = folder.path().join(name);
+    print(&format!("drawn: {words} ({}), as {}.svg and .png\n", args.scope, file.display()))
 }

@@ -201,7 +201,7 @@ pub(crate) fn state(folder: &Folder) -> Option<String> {
     let active = active(&jobs);
     if active.is_empty() {
         return Some(format!(
-            "Slurm has no job of it any more (array {}, merge {})\n",
+            "Slurm has no job of this sweep any more (the array of tasks was {}, the merge {})\n",
             jobs.array, jobs.merge
         ));
     }

@@ -5,6 +5,7 @@ use super::merge::aligned;
 use super::slurm;
 use crate::console::print;
 use crate::status::Failure;
+use analysis::num::counted_text;
 use std::path::Path;
 
 /// Tasks that are listed.
@@ -21,14 +22,15 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
     let percent = (settled * 100).checked_div(all).unwrap_or(100);
     let runs = data.runs.len();
     let mut text = format!(
-        "{}: {settled} of {all} points are finished ({percent} %), {runs} runs\n",
-        manifest.frame.title
+        "{}: {settled} of {all} points are finished ({percent} %); {} simulated so far\n",
+        manifest.frame.title,
+        counted_text(runs as u64, "runs")
     );
     let mut logs = folder.logs()?;
     // 2 comes before 10
     logs.sort_by_key(|(name, _)| (name.len(), name.clone()));
     if logs.len() > 1 {
-        let mut rows = vec![["task", "runs", "simulated"].map(String::from).to_vec()];
+        let mut rows = vec![["task", "finished runs", "time they took"].map(String::from).to_vec()];
         for (name, content) in logs.iter().take(LISTED) {
             let wall: u64 = content.records.iter().map(|record| record.wall_us).sum();
             rows.push(vec![
@@ -38,8 +40,9 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
             ]);
         }
         text += &format!("\n{}", aligned(&rows));
+        text += "  task 0/8 is the first of eight; the time is that of all its threads together\n";
         if logs.len() > LISTED {
-            text += &format!("  ... and {} more tasks\n", logs.len() - LISTED);
+            text += &format!("  ... and {}\n", counted_text((logs.len() - LISTED) as u64, "more tasks"));
         }
     }
     if let Some(state) = slurm::state(&folder) {
@@ -50,7 +53,8 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
         .filter(|(_, content)| content.header.as_ref().is_some_and(|header| *header != manifest.made_from));
     let changed = changed.count();
     if changed > 0 {
-        text += &format!("\n{changed} logs are from another version of scenario or program\n");
+        let logs = counted_text(changed as u64, "logs of tasks");
+        text += &format!("\nWritten by another version of scenario or program: {logs}\n");
     }
     if missing.is_empty() && folder.path().join(FILES[1]).is_file() {
         text += &format!("\nresults in {}\n", folder.path().join("").display());

@@ -163,7 +163,7 @@ fn a_full_file_system_ends_with_a_message_and_goes_on() {
     let log = home.read("log-when-full");
     let kept = log.lines().count() - 1;
     assert!(log.ends_with('\n') && kept > 0, "{kept} runs");
-    assert!(kept < 120 && told.contains("(120 kept from before)"), "{kept}: {told}");
+    assert!(kept < 120 && told.contains("(120 runs kept from before)"), "{kept}: {told}");
     home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
     home.equal("whole", "small");
     eprintln!("{kept} of 120 runs were kept on the full file system");

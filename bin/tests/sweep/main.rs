@@ -174,7 +174,7 @@ fn a_changed_scenario_is_refused_unless_asked() {
         &SCENARIO.replace("\"name\": \"small\",", "\"name\": \"small\", \"title\": \"x\","),
     );
     let said = home.ok(&["sweep", "sweep.json", "--out", "there"]);
-    assert!(said.contains("0 runs in") && said.contains("120 kept"), "{said}");
+    assert!(said.contains("0 runs in") && said.contains("120 runs kept"), "{said}");
     home.write("small.json", &SCENARIO.replace("\"20 us\"", "\"21 us\""));
     let said = home.refused(&["sweep", "sweep.json", "--out", "there"]);
     assert!(said.contains("120 runs of something else: the scenario has changed"), "{said}");
@@ -206,7 +206,7 @@ fn a_sweep_that_grows_keeps_its_points() {
         .replace("\"count\": 5 }", "\"count\": 6 }");
     home.write("sweep.json", &larger);
     let said = home.ok(&["sweep", "sweep.json", "--out", "grown"]);
-    assert!(said.contains("(120 kept from before)"), "{said}");
+    assert!(said.contains("(120 runs kept from before)"), "{said}");
     home.ok(&["sweep", "sweep.json", "--out", "fresh", "--quiet"]);
     home.equal("fresh", "grown");
 }
@@ -236,7 +236,13 @@ fn what_is_missing_is_said() {
     home.ok(&["sweep", "merge", "part", "--partial", "--quiet"]);
     assert_eq!(rows(&home.read("part/results.csv")).len(), 8 * 5 * 2);
     let said = home.ok(&["sweep", "status", "part"]);
-    assert!(said.contains("8 of 24 points are finished (33 %)"), "{said}");
+    assert!(said.contains("8 of 24 points are finished (33 %); 40 runs simulated so far\n"), "{said}");
+    // Two tasks are listed, each with its runs and the time they took.
+    home.ok(&["sweep", "sweep.json", "--out", "part", "--quiet", "--shard", "0/3"]);
+    let said = home.ok(&["sweep", "status", "part"]);
+    let table: Vec<&str> = said.lines().skip(2).collect();
+    assert!(table[0].trim_start().starts_with("task  finished runs  time they took"), "{said}");
+    assert!(table[1].contains("0/3") && table[1].contains(" 40 ") && table[2].contains("1/3"), "{said}");
     let said = home.refused(&["sweep", "cancel", "part"]);
     assert!(said.contains("never submitted"), "{said}");
 }
@@ -308,13 +314,20 @@ fn comparisons_are_paired() {
     let home = Home::new();
     home.ok(&["sweep", "sweep.json", "--out", "a", "--quiet"]);
     let said = home.ok(&["compare", "a:variant=fifo", "a:variant=voq", "--scope", "overall"]);
-    assert!(said.contains("12 points in common"), "{said}");
     let line = |said: &str, metric: &str| {
         said.lines().find(|line| line.contains(&format!(" {metric} "))).unwrap_or_default().to_owned()
     };
     assert!(line(&said, "latency_mean_ns").ends_with("B is lower"), "{said}");
     assert!(line(&said, "offered_load").ends_with("equal"), "{said}");
     assert!(line(&said, "part_hol_blocking_ns").ends_with("B is lower"), "{said}");
+    // Every metric of the table is explained below it, with its unit, and no other.
+    let (table, below) = said.split_once("\nMeans over 12 points").unwrap();
+    let metrics: Vec<&str> =
+        table.lines().skip(4).map(|line| line.split_whitespace().nth(1).unwrap()).collect();
+    let told: Vec<&str> =
+        below.lines().filter_map(|line| line.strip_prefix("  ")?.split("  ").next()).collect();
+    assert_eq!(metrics, told, "{said}");
+    assert!(below.lines().any(|line| line.starts_with("  latency_p99_ns ") && line.ends_with(", in ns")));
     let json = home.ok(&["compare", "a:buffers=8", "a:buffers=16", "--json", "--metric", "goodput_gbps"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((json[0]["pairs"].as_u64(), json[0]["replications"].as_u64()), (Some(60), Some(5)));
@@ -332,9 +345,15 @@ fn figures_on_demand() {
     let home = Home::new();
     home.ok(&["sweep", "sweep.json", "--out", "a", "--quiet"]);
     let said = home.ok(&["sweep", "plot", "a", "--metric", "goodput_gbps", "--y", "buffers", "--heat"]);
-    assert_eq!(said.trim(), "a/figures/goodput_gbps-by-load-buffers-variant.svg and .png");
+    assert_eq!(
+        said.trim(),
+        "drawn: goodput (overall), as a/figures/goodput_gbps-by-load-buffers-variant.svg and .png"
+    );
     let said = home.ok(&["sweep", "plot", "a", "--scope", "any", "--x", "variant", "--where", "load=0.7"]);
-    assert_eq!(said.trim(), "a/figures/latency_mean_ns-any-by-variant-buffers-load-0.7.svg and .png");
+    assert_eq!(
+        said.trim(),
+        "drawn: mean latency (any), as a/figures/latency_mean_ns-any-by-variant-buffers-load-0.7.svg and .png"
+    );
     for (words, expected) in [
         (["--metric", "godput_gbps"], "did you mean \"goodput_gbps\"?"),
         (["--scope", "an"], "there is no flow \"an\""),

@@ -92,7 +92,7 @@ fn crc16(octets: &[u8]) -> u16 {
     })
 }
 
-/// Writes a capture; what is said, and the file.
+/// Writes a capture; what it is said to hold, and the file.
 fn captured(scenario: &str, more: &[&str]) -> (String, File, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("links.pcapng");
@@ -100,7 +100,9 @@ fn captured(scenario: &str, more: &[&str]) -> (String, File, tempfile::TempDir) 
     let (code, out, said) = riosim(&words, scenario);
     assert_eq!(code, Some(0), "{said}");
     let file = File::read(&fs::read(&path).unwrap());
-    (out, file, folder)
+    let (told, held) = out.split_once(" holds ").expect("what the file holds");
+    assert_eq!(told, path.display().to_string());
+    (held.to_owned(), file, folder)
 }
 
 /// Two ends of Scheduled Transfer; a Transfer of two Blocks.
@@ -134,7 +136,10 @@ fn frames_as_pcapng() {
     let packets: usize = frames.iter().map(|frame| 2 * frame.len().div_ceil(256)).sum();
     assert_eq!(file.crossings().len(), packets);
     let count = frames.len();
-    assert_eq!(out, format!("{packets} packets, 0 control symbols, 0 VoQ messages, {count} frames\n"));
+    assert_eq!(
+        out,
+        format!("{packets} packets, 0 control symbols, 0 VoQ messages, {count} Ethernet frames\n")
+    );
 }
 
 /// Each step of a packet's life is a record, one symbol after it: the start-of-packet that goes ahead.
@@ -147,7 +152,7 @@ fn packets_are_captured_where_they_start() {
     let [packets, symbols, messages] = counts;
     assert_eq!(
         out,
-        format!("{packets} packets, {symbols} control symbols, {messages} VoQ messages, 0 frames\n")
+        format!("{packets} packets, {symbols} control symbols, {messages} VoQ messages, 0 Ethernet frames\n")
     );
     assert!(symbols == 0 && messages > 0);
     for (.., wire) in of(MESSAGE) {

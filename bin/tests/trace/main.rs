@@ -86,7 +86,10 @@ fn everything_in_order() {
     // A limit cuts, and says so.
     let cut = trace(&["--limit", "7"]);
     let first: Vec<&str> = text.lines().take(7).collect();
-    assert_eq!(cut, format!("{}\n... (--limit 7)\n", first.join("\n")));
+    assert_eq!(
+        cut,
+        format!("{}\n... and more: --limit takes another number than 7, 0 is all\n", first.join("\n"))
+    );
 }
 
 #[test]
@@ -135,11 +138,13 @@ fn filters_take_away() {
 #[test]
 fn the_life_of_a_packet() {
     let text = trace(&["--limit", "0"]);
-    for (name, what) in [("access", "Base Device ID (0x000060)"), ("staged", "of burst from ep/1")] {
+    for (name, what) in
+        [("access", "Base Device ID (offset 0x000060)"), ("staged", "of flow burst from ep/1")]
+    {
         let packet = number(text.lines().rev().collect::<Vec<_>>().join("\n").as_str(), what);
         let life = trace(&["--packet", &packet]);
         golden(&format!("packet-{name}.txt"), &life);
-        assert!(life.starts_with(&format!("packet {packet} of ")));
+        assert!(life.starts_with(&format!("packet {packet} of flow ")));
         // The causes add up to the latency, to the picosecond.
         let json = trace(&["--packet", &packet, "--json"]);
         let steps: Vec<serde_json::Value> =
@@ -155,6 +160,25 @@ fn the_life_of_a_packet() {
         for step in steps.iter().filter(|step| step["step"] == "started") {
             assert!(step["until_ps"].as_u64() > step["at_ps"].as_u64());
         }
+        // What a line says after "after" ends at its instant, and what it says after "then" begins there.
+        let mut there = steps[0]["at_ps"].as_u64().unwrap();
+        for line in life.lines().filter(|line| line.contains("  starts on the wire ")) {
+            let ps = |text: &str| -> u64 {
+                let words: Vec<&str> = text.split([' ', ',']).collect();
+                let pairs = words.windows(2).filter_map(|pair| match pair {
+                    [number, "ns"] => number.replace('.', "").parse::<u64>().ok(),
+                    [number, "µs"] => number.replace('.', "").parse::<u64>().ok(),
+                    _ => None,
+                });
+                pairs.sum()
+            };
+            let (instant, told) = line.split_once(" µs").unwrap();
+            let (waited, then) = told.split_once("; then ").unwrap();
+            let at: u64 = instant.trim().replace('.', "").parse().unwrap();
+            assert_eq!(there + ps(waited), at, "{line}");
+            there = at + ps(then);
+        }
+        assert_eq!(Some(there), end["at_ps"].as_u64(), "{life}");
     }
 }
 
