@@ -148,7 +148,7 @@ fn the_fabric_is_the_one_that_the_file_describes() {
         }
         for (switch, table) in &report.tables {
             let DeviceModel::Switch(compiled) = &config.devices[*switch as usize].model else { panic!() };
-            for (written, route) in table.iter().zip(&compiled.routes.entries) {
+            for (written, route) in table.iter().zip(compiled.routes.entries.iter()) {
                 assert_eq!(written.map_or(Egress::Drop, Egress::Port), route.egress);
             }
         }

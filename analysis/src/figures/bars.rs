@@ -115,7 +115,7 @@ pub(super) const ACCEPTED: Metric = Metric {
 
 pub(super) const PER_SLOT: Metric = Metric {
     title: "Throughput per slot",
-    subtitle: "packets delivered for each source and tick of the cell clock, with 95 % confidence intervals",
+    subtitle: "packets delivered for each source and tick of the cell clock",
     label: "packets per slot and source",
     most: Some(1.0),
     trap: |_| None,

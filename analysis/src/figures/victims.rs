@@ -3,10 +3,12 @@
 
 use super::{Caption, UNDER_WAY_SHARE, joined, subtitle, transient};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
+use crate::collect::senders_of;
 use crate::num::{ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
 use crate::scene::{Align, Scene, text_width};
+use std::collections::BTreeSet;
 
 /// Variants that are shown.
 const VARIANTS: std::ops::RangeInclusive<usize> = 2..=30;
@@ -42,17 +44,24 @@ fn load(report: &VariantReport, of: fn(&FlowReport) -> f64) -> f64 {
     of_role(report, Role::Victim).map(|flow| flow.sources as f64 * of(flow)).sum()
 }
 
+/// Links on which victims send: two flows of one source share its link.
+fn links(report: &VariantReport) -> f64 {
+    let victims = (0..).zip(&report.flows).filter(|(_, flow)| flow.role == Some(Role::Victim));
+    let sources: BTreeSet<u32> = victims.flat_map(|(flow, _)| senders_of(&report.run.config, flow)).collect();
+    sources.len() as f64
+}
+
 /// Share of what the victims ask for that arrives, in percent. One that always has more to send asks for all
 /// of its link, so with such victims it is the share of their links.
 fn accepted(report: &VariantReport, greedy: bool) -> f64 {
-    let asked = if greedy { load(report, |_| 1.0) } else { load(report, |flow| flow.offered_load) };
+    let asked = if greedy { links(report) } else { load(report, |flow| flow.offered_load) };
     100.0 * load(report, |flow| flow.accepted_load.value) / asked
 }
 
 /// What the victims of a variant ask for, in percent of their links, if none of them always has more to send.
 fn asked(report: &VariantReport) -> Option<f64> {
     let open = of_role(report, Role::Victim).all(|flow| !flow.closed_loop);
-    open.then(|| 100.0 * load(report, |flow| flow.offered_load) / load(report, |_| 1.0))
+    open.then(|| 100.0 * load(report, |flow| flow.offered_load) / links(report))
 }
 
 /// How far into the tail of the victims' latencies their number lets see.

@@ -3,9 +3,11 @@
 use analysis::Observed;
 use analysis::baselines::baselines;
 use analysis::enumeration::EnumerationSummary;
+use analysis::figures::{self, Caption};
 use analysis::num::{count_text, time_text};
 use analysis::protocol::echo::EchoSummary;
 use analysis::protocol::transfer::TransferSummary;
+use analysis::run::Role;
 use analysis::series::flows_csv;
 use analysis::sweep::METRICS;
 use analysis::table::{conclusion, variant};
@@ -567,6 +569,20 @@ fn what_is_sent_again_is_no_payload() {
         again += u32::from(summary.payload_ratio.is_some_and(|ratio| ratio.0 > 1.0));
     }
     assert!(again > 1, "something was sent again in {again}");
+}
+
+/// Two victims of one source share its link: half and a sixteenth of it are 9/16, and not the mean of both.
+#[test]
+fn victims_of_one_source_have_one_link() {
+    let mut reports = study("voq-channels");
+    for report in &mut reports {
+        for flow in report.flows.iter_mut().filter(|flow| flow.name == "beside") {
+            flow.role = Some(Role::Victim);
+        }
+    }
+    let caption = Caption::new("s", &reports);
+    let figure = figures::svg(&caption, &reports, "victims").expect("there are victims and hot flows");
+    assert!(figure.contains("56.3 %"), "{figure}");
 }
 
 /// A closed loop waits for what is under way; of what is lost it gets nothing, however much more it sends.
