@@ -104,6 +104,8 @@ pub struct Variant {
 pub struct Sweep {
     /// One line for the head.
     pub title: String,
+    /// Name, seed and version, for each figure.
+    pub stamp: String,
     /// Version, scenario, seed: name and value.
     pub facts: Vec<(String, String)>,
     /// Figures: what each shows, and its SVG.

@@ -17,6 +17,8 @@ pub(crate) struct Budget {
     pub flows: Vec<BTreeMap<Port, f64>>,
     /// There are too many pairs to follow.
     pub too_large: bool,
+    /// Protocols run on endpoints: what they send by themselves, answer and repeat may pass anywhere.
+    pub protocols: bool,
 }
 
 impl Budget {
@@ -24,7 +26,7 @@ impl Budget {
     pub fn of(&self, port: Port) -> (f64, bool) {
         let parts = self.flows.iter().filter_map(|flow| flow.get(&port));
         parts.fold(
-            (0.0, false),
+            (0.0, self.protocols),
             |(sum, open), part| {
                 if part.is_nan() { (sum, true) } else { (sum + part, open) }
             },
@@ -33,7 +35,11 @@ impl Budget {
 
     /// `loads`: of each flow of the file, share of the time that each source keeps its injection link busy.
     pub fn new(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>) -> Self {
-        let mut budget = Self { flows: vec![BTreeMap::new(); config.flows.len()], too_large: false };
+        let mut budget = Self {
+            flows: vec![BTreeMap::new(); config.flows.len()],
+            too_large: false,
+            protocols: !config.agents.is_empty(),
+        };
         let pairs: usize = config.all_sources().map(reached).sum();
         if pairs > PAIRS_MAX {
             return Self { too_large: true, ..budget };

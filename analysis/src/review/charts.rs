@@ -116,9 +116,11 @@ impl Chart<'_> {
             let at = x.at(tick);
             let text = if self.log { time_text(tick) } else { three_digits(tick) };
             let _ = write!(out, "<path class=\"grid\" d=\"M{at:.1} {TOP}V{:.1}\"/>", HEIGHT - BOTTOM);
+            // the last one would be cut off at the edge
+            let anchor = if at > WIDTH - 2.0 * RIGHT { "end" } else { "middle" };
             let _ = write!(
                 out,
-                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                "<text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
                 HEIGHT - BOTTOM + 16.0,
                 escaped(&text)
             );

@@ -268,9 +268,16 @@ impl<'a> Drawing<'a> {
             }
             let short = node.name.rsplit('/').next().unwrap_or(&node.name);
             // names of many endpoints would run into each other
-            if node.devices.len() == 1 && short.chars().count() <= 6 && (node.is_switch || nodes.len() <= 160)
-            {
-                let below = if node.is_switch { 4.0 } else { 17.0 };
+            let length = short.chars().count();
+            let wide = node.is_switch && length > 6;
+            let room = if wide { length <= 14 && nodes.len() <= 40 } else { length <= 6 };
+            if node.devices.len() == 1 && room && (node.is_switch || nodes.len() <= 160) {
+                // what does not fit into a box stands above it
+                let below = match (node.is_switch, wide) {
+                    (true, true) => -12.0,
+                    (true, false) => 4.0,
+                    (false, _) => 17.0,
+                };
                 let _ = write!(out, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + below, escaped(short));
             }
             out.push_str("</g>");
@@ -324,13 +331,15 @@ impl<'a> Drawing<'a> {
                     "The bytes of congestion over time would make the page larger than 5 MB: it is left out."
                 }
                 _ => {
-                    "The folder does not have congestion over time: runs without figures do not \
-                         keep it, and neither do fabrics of more than 4 096 ports."
+                    "The folder does not have congestion over time: runs without figures or samples do \
+                         not keep it, and neither do fabrics of more than 4 096 ports."
                 }
             };
             html.element("p", &[("class", "soft")], why);
         }
-        html.drawing(&self.svg(number));
+        html.raw("<figure>").drawing(&self.svg(number));
+        let stamp = format!("Devices and links ({})", tables::stamp(self.run));
+        html.element("figcaption", &[("class", "soft")], &stamp).raw("</figure>");
         html.raw("<ul class=\"scale\" aria-label=\"Colours\">");
         for (index, (_, words)) in STEPS.iter().enumerate() {
             html.raw("<li>").open("i", &[("class", &format!("u{index}"))]).close("i");

@@ -100,7 +100,7 @@ fn outcome(kind: &Kind, told: &Value) -> String {
         .into_iter()
         .chain(amiss)
         .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{} {words}", count_text(count)))
+        .map(|(count, words)| format!("{words}: {}", count_text(count)))
         .collect();
     if all.is_empty() { "as wanted".into() } else { all.join(", ") }
 }
@@ -205,10 +205,13 @@ mod tests {
     fn outcomes_in_words() {
         let [conduits, _, connections, transfers] = &KINDS;
         let told = json!({"wanted": 1, "conduits": 2, "orphans": 1_960, "leaked_streams": 3});
-        assert_eq!(outcome(conduits, &told), "1 too many, 1 960 records without a peer's, 3 leaked streams");
+        assert_eq!(
+            outcome(conduits, &told),
+            "too many: 1, records without a peer's: 1 960, leaked streams: 3"
+        );
         assert_eq!(outcome(conduits, &json!({"wanted": 2, "conduits": 2, "orphans": 0})), "as wanted");
         let told = json!({"wanted": 5, "up": 3, "half_up": 2, "ended_ends": {"timeout": 1}});
-        assert_eq!(outcome(connections, &told), "2 missing, 2 up at one end only, 1 ends that timed out");
+        assert_eq!(outcome(connections, &told), "missing: 2, up at one end only: 2, ends that timed out: 1");
         assert_eq!(outcome(transfers, &json!({"wanted": 1, "completed": 1, "aborted": {}})), "as wanted");
     }
 }

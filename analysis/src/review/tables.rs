@@ -351,16 +351,16 @@ pub(super) fn latency(html: &mut Html, run: &Run) {
     }
     let left_out = all.len().saturating_sub(LINES);
     all.truncate(LINES);
+    let marks = deadlines(run);
+    let required = if marks.is_empty() { "" } else { ", with what is required" };
+    let title = "Share of packets that take longer, by flow and variant";
     let chart = Chart {
-        title: format!(
-            "Share of packets that take longer, by flow and variant, with what is required ({})",
-            stamp(run)
-        ),
+        title: format!("{title}{required} ({})", stamp(run)),
         x: "latency, creation to last bit at the destination",
         y: "share that takes longer",
         log: true,
         series: all,
-        marks: deadlines(run),
+        marks,
     };
     figure(html, &chart, left_out, "No packet was delivered in the measured part.");
 }
@@ -574,7 +574,7 @@ fn flat(value: &Value, at: &str, put: &mut dyn FnMut(String, &Value)) {
 }
 
 /// What other variants change, in one metric and scope.
-fn differences(html: &mut Html, (about, paired): &(String, Paired)) {
+fn differences(html: &mut Html, (about, paired): &(String, Paired), stamp: &str) {
     let first = &paired.first;
     let series: Vec<Series> = paired
         .lines
@@ -588,7 +588,7 @@ fn differences(html: &mut Html, (about, paired): &(String, Paired)) {
     let left_out = series.len().saturating_sub(LINES);
     let title = format!(
         "{about}, less that of {first}: the band is the 95 % interval of the difference of pairs, which \
-         have the same seeds in both"
+         have the same seeds in both ({stamp})"
     );
     let series = series.into_iter().take(LINES).collect();
     let x = paired.axis.as_deref().unwrap_or_default();
@@ -639,12 +639,12 @@ pub(super) fn sweep(html: &mut Html, section: usize, sweep: &Sweep, several: boo
     );
     for (about, svg) in &sweep.figures {
         html.raw("<figure>")
-            .element("figcaption", &[], about)
+            .element("figcaption", &[], &format!("{about} ({})", sweep.stamp))
             .raw("<div class=\"plot\">")
             .drawing(svg)
             .raw("</div></figure>");
     }
-    sweep.paired.iter().for_each(|paired| differences(html, paired));
+    sweep.paired.iter().for_each(|paired| differences(html, paired, &sweep.stamp));
     let csv = Csv::new(&sweep.estimates);
     // a column in which nothing stands says nothing
     let used: Vec<usize> = (0..csv.titles().len())

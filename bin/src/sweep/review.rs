@@ -37,6 +37,7 @@ pub(crate) fn review(path: &Path) -> Result<Sweep, Failure> {
     }
     Ok(Sweep {
         title: manifest.frame.title.clone(),
+        stamp: format!("{}, seed {}, riosim {}", manifest.frame.name, header.seed, header.riosim),
         facts,
         figures: figures.collect::<Result<_, Failure>>()?,
         paired: paired.collect(),

@@ -6,10 +6,11 @@ use crate::{Home, scenario};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A browser that is told what to do by the DevTools protocol, over two pipes.
-struct Browser {
+pub(crate) struct Browser {
     child: Child,
     to: File,
     from: BufReader<File>,
@@ -22,7 +23,7 @@ struct Browser {
 
 impl Browser {
     /// `None` where there is no browser.
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let Some(browser) = browser() else {
             eprintln!("skipped: no Chromium is installed");
             return None;
@@ -74,7 +75,7 @@ impl Browser {
         message
     }
 
-    fn call(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.number += 1;
         let mut message = json!({"id": self.number, "method": method, "params": params});
         if let Some(session) = &self.session {
@@ -91,7 +92,7 @@ impl Browser {
     }
 
     /// The value of an expression in the page.
-    fn value(&mut self, expression: &str) -> Value {
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
         let result = self.call("Runtime.evaluate", &json!({"expression": expression, "returnByValue": true}));
         assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].clone()
@@ -115,11 +116,11 @@ impl Browser {
         }
     }
 
-    /// Shows the page of a home at a width, and waits until it is there.
-    fn show(&mut self, home: &Home, name: &str, width: u32) {
+    /// Shows a page at a width, and waits until it is there.
+    pub(crate) fn show(&mut self, page: &Path, width: u32) {
         let size = json!({"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600});
         self.call("Emulation.setDeviceMetricsOverride", &size);
-        self.call("Page.navigate", &json!({"url": format!("file://{}", home.at(name).display())}));
+        self.call("Page.navigate", &json!({"url": format!("file://{}", page.display())}));
         while self.read()["method"] != "Page.loadEventFired" {}
     }
 }
@@ -138,7 +139,7 @@ fn a_page_fits_where_it_is_read() {
     let home = Home::new();
     page(&home);
     for width in [1_400, 390] {
-        browser.show(&home, "page.html", width);
+        browser.show(&home.at("page.html"), width);
         let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
         assert!(wide <= u64::from(width), "{wide} of {width}");
         let drawn = browser.value("document.querySelector('svg.fabric').getBoundingClientRect().width");
@@ -156,7 +157,7 @@ fn all_of_a_page_is_reached_by_keys() {
     let Some(mut browser) = Browser::start() else { return };
     let home = Home::new();
     page(&home);
-    browser.show(&home, "page.html", 1_400);
+    browser.show(&home.at("page.html"), 1_400);
     let wanted = browser.value(
         "document.querySelectorAll('a[href], button, input, select, summary, [tabindex=\"0\"]').length",
     );
@@ -184,7 +185,7 @@ fn the_slider_goes_through_the_run() {
     let Some(mut browser) = Browser::start() else { return };
     let home = Home::new();
     let page = page(&home);
-    browser.show(&home, "page.html", 1_400);
+    browser.show(&home.at("page.html"), 1_400);
     let data = data(&page);
     let frames = &data[0]["variants"][0]["frames"];
     let ports = data[0]["ports"].as_array().unwrap().len();
@@ -221,7 +222,7 @@ fn tables_sort_and_filter_and_show_ways() {
     let Some(mut browser) = Browser::start() else { return };
     let home = Home::new();
     let page = page(&home);
-    browser.show(&home, "page.html", 1_400);
+    browser.show(&home.at("page.html"), 1_400);
     let rows = cells(&page, "budget0");
     let mut measured: Vec<f64> = rows.iter().map(|row| row[4].1.as_ref().unwrap().parse().unwrap()).collect();
     measured.sort_by(f64::total_cmp);
@@ -263,7 +264,7 @@ fn light_and_dark_by_a_button() {
     for system in ["light", "dark"] {
         let feature = json!({"features": [{"name": "prefers-color-scheme", "value": system}]});
         browser.call("Emulation.setEmulatedMedia", &feature);
-        browser.show(&home, "page.html", 1_400);
+        browser.show(&home.at("page.html"), 1_400);
         let before = browser.value(ground);
         browser.value("document.getElementById('theme').click()");
         let after = browser.value(ground);

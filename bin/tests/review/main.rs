@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 mod browser;
+mod examples;
 mod frames;
 mod page;
 mod require;

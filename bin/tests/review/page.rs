@@ -342,8 +342,8 @@ fn frames_add_up_to_what_links_carried() {
     assert!(home.read("plain.html").contains("does not have congestion over time"));
 }
 
-/// Base64 and runs of zeros, as docs and file say.
-pub(crate) fn unpacked(text: &str) -> Vec<u8> {
+/// Octets written as base64.
+pub(crate) fn base64(text: &str) -> Vec<u8> {
     let digit = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
         b'a'..=b'z' => c - b'a' + 26,
@@ -351,15 +351,20 @@ pub(crate) fn unpacked(text: &str) -> Vec<u8> {
         b'+' => 62,
         _ => 63,
     };
-    let mut packed = Vec::new();
+    let mut octets = Vec::new();
     for four in text.as_bytes().chunks(4) {
         let used = four.iter().filter(|c| **c != b'=').count();
         let word =
             four.iter().fold(0u32, |word, c| word << 6 | u32::from(if *c == b'=' { 0 } else { digit(*c) }));
-        packed.extend(&word.to_be_bytes()[1..used]);
+        octets.extend(&word.to_be_bytes()[1..used]);
     }
+    octets
+}
+
+/// Base64 and runs of zeros, as docs and file say.
+pub(crate) fn unpacked(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut rest = packed.into_iter();
+    let mut rest = base64(text).into_iter();
     while let Some(byte) = rest.next() {
         match byte {
             0 => out.extend(std::iter::repeat_n(0, rest.next().expect("a length").into())),
@@ -441,6 +446,26 @@ fn sweeps_are_shown_with_their_bands() {
             && !page.contains("<b>")
             && page.contains("latency_mean_ns, overall")
     );
+    // of variants the difference of pairs is shown, with its band, as `compare` has it
+    let sides = ["s:variant=half", "s:variant=full"];
+    let words = ["--metric", "latency_mean_ns", "--scope", "overall", "--json"];
+    let (out, _) = home.ends(&[&["compare"], &sides[..], &words[..]].concat(), 0);
+    let one = &serde_json::from_str::<Value>(&out).unwrap()[0];
+    let number = |key: &str| analysis::num::three_digits(one[key].as_f64().unwrap());
+    assert_eq!((one["pairs"].clone(), one["replications"].clone()), (json!(9), json!(3)));
+    let wanted = format!(
+        "Over all 9 pairs: half {}, full {}, difference {} ± {}: full is higher.",
+        number("a"),
+        number("b"),
+        number("difference"),
+        number("ci95")
+    );
+    assert!(page.contains(&wanted), "{wanted}");
+    assert!(
+        page.contains("latency_mean_ns, overall, less that of half: the band is")
+            && page.contains("(s, seed 1, ")
+    );
+    assert_eq!(page.matches("class=\"band c0\"").count(), 1);
     let rows = cells(&page, "estimates0");
     let csv = home.read("s/estimates.csv");
     assert_eq!(rows.len(), csv.lines().count() - 1);
