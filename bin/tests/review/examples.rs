@@ -1,4 +1,4 @@
-//! Reports of shipped studies, kept in `docs/examples`: what they show, without anything to install or to run.
+//! Reports of shipped studies, kept in `docs/examples`: what a report is, with nothing to install or to run.
 //! `BLESS=1` writes them anew, and their pictures where a Chromium is installed.
 
 use crate::Home;
