@@ -257,24 +257,27 @@ impl Panel {
         let points: Vec<(f64, f64)> = values.iter().map(|value| self.place(*value)).collect();
         scene.dashed(&points, stroke.color, 2, stroke.dash);
         let Some(marker) = stroke.marker else { return };
-        // Markers at equal steps along the line's longer extent, shifted for each line.
-        let spacing = self.width / 7.0;
-        let mut next = phase * spacing;
-        let mut travelled = 0.0;
-        for pair in points.windows(2) {
-            let length = libm::fmax(libm::fabs(pair[1].0 - pair[0].0), libm::fabs(pair[1].1 - pair[0].1));
-            while travelled + length >= next && length > 0.0 {
-                let share = (next - travelled) / length;
-                let at = (
-                    pair[0].0 + (pair[1].0 - pair[0].0) * share,
-                    pair[0].1 + (pair[1].1 - pair[0].1) * share,
-                );
-                scene.marker(at, marker, stroke.color);
-                next += spacing;
-            }
-            travelled += length;
+        for index in marked(&points, self.width / 7.0, phase) {
+            scene.marker(points[index], marker, stroke.color);
         }
     }
+}
+
+/// Which points of a line carry a marker: about one at each `spacing` along its longer extent, shifted by
+/// `phase` of that. Markers stand on points, or they would seem to be data where there is none.
+fn marked(points: &[(f64, f64)], spacing: f64, phase: f64) -> Vec<usize> {
+    let mut next = phase * spacing;
+    let mut travelled = 0.0;
+    let mut found = Vec::new();
+    for (index, pair) in points.windows(2).enumerate() {
+        let length = libm::fmax(libm::fabs(pair[1].0 - pair[0].0), libm::fabs(pair[1].1 - pair[0].1));
+        travelled += length;
+        if travelled >= next && length > 0.0 {
+            found.push(index + 1);
+            next += spacing * (libm::floor((travelled - next) / spacing) + 1.0);
+        }
+    }
+    found
 }
 
 /// One entry of a legend.
@@ -459,6 +462,16 @@ mod tests {
                 assert!(shown.iter().any(|line| line.contains(kept)), "{width}: {shown:?}");
             }
         }
+    }
+
+    /// A marker where the line has come as far as the spacing asks for, on the next point of it; the next one
+    /// after that again.
+    #[test]
+    fn markers_stand_on_points() {
+        let line: Vec<(f64, f64)> = [0.0, 4.0, 11.0, 12.0, 45.0, 46.0, 51.0].map(|x| (x, 0.0)).into();
+        // due at 5, 15 and, as 45 has passed 25 to 45 already, at 55
+        assert_eq!(marked(&line, 10.0, 0.5), [2, 4]);
+        assert_eq!(marked(&line, 10.0, 0.1), [1, 2, 4, 6]);
     }
 
     #[test]

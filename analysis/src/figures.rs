@@ -282,6 +282,9 @@ fn joined(parts: &[&str]) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<&str>>().join(" · ")
 }
 
+/// So many lines of a distribution can be told apart. Of more variants each flow has several panels.
+const LINES_SHOWN: usize = 7;
+
 /// Of the variants that have something of this level.
 fn variant_keys(reports: &[VariantReport], level: Level) -> Vec<(Key, String)> {
     reports
@@ -316,8 +319,13 @@ fn latency_cdf(
         }
         Axis::log_times(low, high)
     };
-    let columns = if shown.len() > 1 { 2 } else { 1 };
-    let rows = shown.len().max(1).div_ceil(columns);
+    let there: Vec<usize> =
+        (0..reports.len()).filter(|variant| level.is_in(&reports[*variant..=*variant])).collect();
+    let parts = there.len().div_ceil(LINES_SHOWN).max(1);
+    let groups: Vec<&[usize]> = there.chunks(there.len().div_ceil(parts).max(1)).collect();
+    let panels = || shown.iter().flat_map(|name| groups.iter().map(move |group| (*name, *group)));
+    let columns = if panels().count() > 1 { 2 } else { 1 };
+    let rows = panels().count().max(1).div_ceil(columns);
     let keys = variant_keys(reports, level);
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let (gap, plot) = (74.0, if columns == 1 { 340.0 } else { 230.0 });
@@ -336,7 +344,7 @@ fn latency_cdf(
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
-    for (index, name) in shown.iter().enumerate() {
+    for (index, (name, group)) in panels().enumerate() {
         let panel = Panel {
             x: left + (index % columns) as f64 * (width + gap),
             y: top + (index / columns) as f64 * pitch + 34.0,
@@ -345,20 +353,27 @@ fn latency_cdf(
             horizontal: range(name),
             vertical: Axis::exactly(100.0),
         };
+        let of_these = match group {
+            [first, .., last] if groups.len() > 1 => {
+                format!(", {} to {}", reports[*first].run.name, reports[*last].run.name)
+            }
+            _ => String::new(),
+        };
         panel.draw(
             &mut scene,
-            &format!("flow {name}"),
+            &shorten(&format!("flow {name}{of_these}"), PANEL, width),
             "latency (logarithmic)",
             &format!("{}s (%)", level.noun),
         );
         let mut filled = false;
-        for (variant, report) in reports.iter().enumerate() {
+        for (place, &variant) in group.iter().enumerate() {
+            let report = &reports[variant];
             let Some(flow) = report.flow(name).and_then(level.of) else { continue };
             let arrived = report.flow(name).map_or(1.0, |flow| arrived_share(flow, level));
             let points: Vec<(f64, f64)> =
                 cdf(of(flow), &panel).into_iter().map(|(ps, share)| (ps, share * arrived)).collect();
             filled |= points.len() > 1;
-            let phase = 0.2 + variant as f64 / reports.len() as f64;
+            let phase = 0.2 + place as f64 / group.len() as f64;
             // the tail at 100 % says nothing more, so it carries no markers
             let rise = &points[..points.len().saturating_sub(1)];
             panel.plot(&mut scene, rise, stroke(variant), phase);
@@ -669,7 +684,7 @@ impl Course {
     }
 }
 
-/// One panel for each variant: all with the same axes, unless each has a scale of time of its own.
+/// One panel for each variant: all with the same axes, unless they are too different to be seen on them.
 fn panels_over_time(
     title: &str,
     subtitle: &str,
@@ -708,7 +723,7 @@ fn panels_over_time(
             width,
             height: plot,
             horizontal: Axis::exactly(unit.scale(end_ps as f64)),
-            vertical: Axis::from_zero(if scales.apart { course.high() } else { high }),
+            vertical: Axis::from_zero(if scales.uneven { course.high() } else { high }),
         };
         let cut = unit.scale(report.window.from_ps as f64);
         if cut > 0.0 {
@@ -726,8 +741,8 @@ fn panels_over_time(
     scene
 }
 
-/// So many times as long as the shortest, and the longest has to have a scale of its own: nothing could be
-/// seen of the others.
+/// So many times as long or as high as the shortest, and the longest has to have a scale of its own: nothing
+/// could be seen of the others.
 const APART: u64 = 8;
 
 /// Scales of time.
@@ -736,6 +751,8 @@ struct Scales {
     of: Vec<Scale>,
     /// Each has its own.
     apart: bool,
+    /// Each has a vertical axis of its own.
+    uneven: bool,
 }
 
 impl Scales {
@@ -753,12 +770,23 @@ impl Scales {
             let least_ps = least(report).min(end_ps / LEAST_POINTS);
             Scale { unit: TimeUnit::for_max(end_ps as f64), end_ps, least_ps }
         };
-        Self { of: reports.iter().zip(&ends).map(scale).collect(), apart }
+        Self { of: reports.iter().zip(&ends).map(scale).collect(), apart, uneven: apart }
+    }
+
+    /// Nothing can be seen of what is low on the axis of what is very much higher.
+    fn level(&mut self, courses: &[Course]) {
+        let high = courses.iter().map(Course::high).fold(0.0, f64::max);
+        let is_flat = |course: &Course| course.high() > 0.0 && course.high() * (APART as f64) < high;
+        self.uneven |= courses.iter().any(is_flat);
     }
 
     /// For a subtitle.
     fn note(&self) -> &'static str {
-        if self.apart { "each variant has axes of its own" } else { "" }
+        match (self.apart, self.uneven) {
+            (true, _) => "each variant has axes of its own",
+            (false, true) => "each variant has a vertical axis of its own",
+            (false, false) => "",
+        }
     }
 
     /// Over how much time [`over_time`] averages, for a subtitle: bursts that are shorter look lower than
@@ -832,7 +860,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     let names = flow_names(panels, PACKETS);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
-    let scales = Scales::new(panels, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
+    let mut scales = Scales::new(panels, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
     let lines: Vec<Vec<Vec<(f64, f64)>>> = panels
         .iter()
         .zip(&scales.of)
@@ -851,10 +879,11 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         .collect();
     let mut courses: Vec<Course> =
         lines.into_iter().map(|lines| Course { label: "in packets (Gb/s)", lines }).collect();
+    scales.level(&courses);
     let coarse = one_packet(panels, &scales, &courses);
     let high = courses.iter().map(Course::high).fold(0.0, f64::max);
     for course in &mut courses {
-        let high = if scales.apart { course.high() } else { high };
+        let high = if scales.uneven { course.high() } else { high };
         let (unit, factor) = unit_of_rates(high);
         course.label = match unit {
             "kb/s" => "in packets (kb/s)",
@@ -957,7 +986,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         [only] => format!("not shown, though the fullest: {only}"),
         [first, rest @ ..] => format!("not shown, though the fullest: {first}, and {} more", rest.len()),
     };
-    let scales = Scales::new(panels, |report| report.window.to_ps, |_| 0);
+    let mut scales = Scales::new(panels, |report| report.window.to_ps, |_| 0);
     let courses: Vec<Course> = panels
         .iter()
         .zip(&scales.of)
@@ -981,6 +1010,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
             Course { label: "packets", lines: peaks.iter().map(line).collect() }
         })
         .collect();
+    scales.level(&courses);
     let keys: Vec<(Key, String)> = peaks
         .iter()
         .enumerate()
@@ -1016,6 +1046,7 @@ mod tests {
     use crate::collect::{Collector, CollectorConfig};
     use crate::run::RunData;
     use models::config::FlowConfig;
+    use models::probe::Cause;
     use std::sync::Arc;
 
     /// A run with the victims spread over this many flows.
@@ -1070,6 +1101,61 @@ mod tests {
         };
         assert_eq!(scales([1_000, 8_000]), (false, vec![8_000, 8_000]));
         assert_eq!(scales([1_000, 8_001]), (true, vec![1_000, 8_001]));
+    }
+
+    /// One height for panels that can be read beside each other, one each where the highest flattens another;
+    /// one without anything flattens nobody.
+    #[test]
+    fn panels_of_very_different_heights_have_their_own_axes() {
+        let reports = [WITHOUT, WITH, REFRESH].map(|mood| VariantReport::new(run(mood)));
+        let uneven = |highs: [f64; 3]| {
+            let courses = highs.map(|high| Course { label: "", lines: vec![vec![(0.0, 0.0), (1.0, high)]] });
+            let mut scales = Scales::new(&reports, |report| report.window.to_ps, |_| 0);
+            scales.level(&courses);
+            assert_eq!(scales.note().contains("a vertical axis of its own"), scales.uneven);
+            scales.uneven
+        };
+        assert!(!uneven([1.0, 8.0, 0.0]) && uneven([1.0, 8.1, 0.0]));
+    }
+
+    /// Runs of many variants, with names.
+    fn variants<const N: usize>(flows: usize) -> [VariantReport; N] {
+        std::array::from_fn(|n| {
+            let data = many_flows(flows, if n % 2 == 0 { WITH } else { WITHOUT });
+            VariantReport::new(RunData { name: format!("variant-{n}"), ..data })
+        })
+    }
+
+    /// Seven lines can be told apart; eight are two times four, on the same axis.
+    #[test]
+    fn distributions_of_many_variants_are_parted() {
+        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let of = |reports: &[VariantReport]| {
+            latency_cdf(&caption, reports, "t", PACKETS, |flow| &flow.spread.latency).unwrap().to_svg()
+        };
+        let eight = variants::<8>(1);
+        let (seven, eight) = (of(&eight[..7]), of(&eight));
+        assert!(!seven.contains(" to variant"));
+        assert!(eight.contains(", variant-0 to variant-3") && eight.contains(", variant-4 to variant-7"));
+    }
+
+    /// What is less than a pixel everywhere has no key; all flows of a study with many variants have bars.
+    #[test]
+    fn decompositions_name_what_can_be_seen_and_show_all_flows() {
+        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let of =
+            |reports: &[VariantReport]| bars::decomposition(&caption, reports, PACKETS).unwrap().to_svg();
+        let mut reports = variants::<18>(4);
+        let (cause, total) = {
+            let flow = &reports[3].flows[2];
+            (Cause::Recovery as usize, flow.spread.parts_ps.iter().sum::<u128>())
+        };
+        assert!(!of(&reports).contains("of 4 flows") && !of(&reports).contains(Cause::Recovery.name()));
+        reports[3].flows[2].spread.parts_ps[cause] = total / 1_000_000;
+        let thin = of(&reports);
+        assert!(!thin.contains(Cause::Recovery.name()) && thin.contains("less than 0.3 % everywhere"));
+        reports[3].flows[2].spread.parts_ps[cause] = total / 100;
+        assert!(of(&reports).contains(Cause::Recovery.name()));
     }
 
     /// Counts that differ are drawn, the largest at full length; those that are alike are no result.

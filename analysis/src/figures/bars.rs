@@ -19,7 +19,7 @@ use plotters::style::RGBColor;
 use std::collections::BTreeSet;
 
 /// Rows of a bar chart.
-const ROWS_SHOWN: usize = 42;
+const ROWS_SHOWN: usize = 120;
 
 /// A row of a bar chart: index of flow and of variant.
 struct Row<'a> {
@@ -247,9 +247,6 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     Some(scene)
 }
 
-/// Bars shown of counts.
-const COUNTS_SHOWN: usize = 120;
-
 /// What was counted in each run as a whole, each count with a scale of its own. `None`: nothing was, or there
 /// is nothing to set it beside.
 pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
@@ -268,7 +265,7 @@ pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Op
     let all = things.len();
     things.retain(|(_, counts)| {
         bars += counts.len();
-        bars <= COUNTS_SHOWN
+        bars <= ROWS_SHOWN
     });
     if things.is_empty() {
         return None;
@@ -356,6 +353,8 @@ fn cause_color(cause: Cause) -> RGBColor {
 /// A bar below this share of the longest is too short to see its parts: its value stands beside it, and the
 /// panel of shares has the parts.
 const SHORT_SHARE: f64 = 0.05;
+/// A smaller share of a bar is less than a pixel.
+const SEEN_SHARE: f64 = 0.003;
 
 pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level: Level) -> Option<Scene> {
     if !level.is_in(reports) {
@@ -374,8 +373,21 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         .filter(|cause| level.with_source_queue || *cause != Cause::SourceQueue)
         .collect();
     let sum = |row: &Row<'_>| -> f64 { shown.iter().map(|cause| row.flow.mean_part_ps(*cause)).sum() };
-    let keys: Vec<(Key, String)> =
-        used.iter().map(|cause| (Key::Box(cause_color(*cause)), cause.name().to_string())).collect();
+    let high = rows.iter().map(sum).fold(0.0, f64::max);
+    let is_seen = |cause: &&Cause| {
+        rows.iter().any(|row| {
+            let time = if shown.contains(cause) { row.flow.mean_part_ps(**cause) } else { 0.0 };
+            row.flow.share(**cause) >= SEEN_SHARE || time > 0.0 && time >= SEEN_SHARE * high
+        })
+    };
+    let keys: Vec<(Key, String)> = used
+        .iter()
+        .filter(is_seen)
+        .map(|cause| (Key::Box(cause_color(*cause)), cause.name().to_string()))
+        .collect();
+    let unseen = used.len() - keys.len();
+    let thin = format!("causes of less than {} % everywhere have no key", 100.0 * SEEN_SHARE);
+    let thin = if unseen > 0 { thin } else { String::new() };
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + 34.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let note = left_out(flows, names.len(), "flows");
@@ -383,12 +395,11 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let carried = carried(reports, level);
     let few = starved(reports, &names[..flows], level);
     let ended = format!("mean over the {}", level.ended);
-    let high = rows.iter().map(sum).fold(0.0, f64::max);
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
     let flat = rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
     let transient = transient(reports);
-    let more = joined(&[variant, &ended, &carried, level.trap, &few, flat, &transient, &note]);
+    let more = joined(&[variant, &ended, &carried, level.trap, &few, flat, &thin, &transient, &note]);
     heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);

@@ -51,7 +51,7 @@ pub(super) fn conduits(caption: &Caption, reports: &[VariantReport]) -> Option<S
     if panels.iter().all(|report| counts(report).is_empty()) {
         return None;
     }
-    let scales = Scales::new(panels, settled, |_| 0);
+    let mut scales = Scales::new(panels, settled, |_| 0);
     let course = |(report, Scale { unit, end_ps, .. }): (&VariantReport, &Scale)| {
         let counts = counts(report);
         let line = |of: Get| {
@@ -63,6 +63,7 @@ pub(super) fn conduits(caption: &Caption, reports: &[VariantReport]) -> Option<S
         Course { label: "at the census", lines: LINES.map(|(_, of)| line(of)).into() }
     };
     let courses: Vec<Course> = panels.iter().zip(&scales.of).map(course).collect();
+    scales.level(&courses);
     let keys: Vec<(Key, String)> = LINES
         .iter()
         .enumerate()

@@ -100,7 +100,8 @@ fn tail(reports: &[VariantReport]) -> Option<&'static Tail> {
     TAILS.iter().find(|tail| victims().all(|flow| (tail.of)(flow) > 0.0))
 }
 
-/// Where much of what victims asked for did not arrive: latencies are those of the rest.
+/// Where much of what victims asked for did not arrive: latencies are those of the rest. If more is asked for
+/// than arrives they grow with the run, so its length is told.
 fn survivors(reports: &[VariantReport]) -> String {
     let share = |report: &VariantReport| {
         let shares = of_role(report, Role::Victim)
@@ -108,20 +109,28 @@ fn survivors(reports: &[VariantReport]) -> String {
             .map(|flow| ratio(flow.books.arrived.into(), flow.books.asked.into()));
         shares.fold(1.0, f64::min)
     };
-    let mut few: Vec<(f64, &str)> =
-        reports.iter().map(|report| (share(report), report.run.name.as_str())).collect();
+    let mut few: Vec<(f64, &VariantReport)> = reports.iter().map(|report| (share(report), report)).collect();
     few.retain(|few| few.0 < 1.0 - UNDER_WAY_SHARE);
     few.sort_by(|a, b| a.0.total_cmp(&b.0));
     if few.is_empty() {
         return String::new();
     }
-    let text = |(share, variant): &(f64, &str)| format!("{:.1} % in {variant}", 100.0 * share);
+    let text =
+        |(share, report): &(f64, &VariantReport)| format!("{:.1} % in {}", 100.0 * share, report.run.name);
     let listed: Vec<String> = few.iter().take(SURVIVORS_LISTED).map(text).collect();
     let more = match few.len().saturating_sub(SURVIVORS_LISTED) {
         0 => String::new(),
         more => format!(" and more in {more} other variants"),
     };
-    format!("latencies of those that arrived: of {}{more}", listed.join(", "))
+    let behind = few.iter().filter(|few| of_role(few.1, Role::Victim).any(|flow| flow.falls_behind));
+    let ends: BTreeSet<u64> = behind.map(|few| few.1.run.outcome.end.0).collect();
+    let end = |ps: Option<&u64>| ps.map_or(String::new(), |ps| time_text(*ps as f64));
+    let run = match ends.len() {
+        0 => String::new(),
+        1 => format!(" in a run of {}", end(ends.first())),
+        _ => format!(" in runs of {} to {}", end(ends.first()), end(ends.last())),
+    };
+    format!("latencies of those that arrived{run}: of {}{more}", listed.join(", "))
 }
 
 /// Payload of the hot flows, Gb/s: of Scheduled Transfer, octets compared at their destination.

@@ -50,6 +50,8 @@ struct Class {
     oldest_ps: u64,
     /// The longest time of those that arrived, picoseconds.
     longest_ps: f64,
+    /// More is asked for than completes: the longer the run, the longer its times.
+    falls_behind: bool,
     /// Packets with a source queue that says something: that of a closed loop without end does not.
     has_source_queue: bool,
     role: Option<Role>,
@@ -94,6 +96,7 @@ impl Class {
             under_way: 0,
             oldest_ps: 0,
             longest_ps: 0.0,
+            falls_behind: false,
             has_source_queue: true,
             role: None,
             alike: 0,
@@ -118,6 +121,7 @@ impl Class {
                 under_way: class.under_way + flow.books.under_way,
                 oldest_ps: class.oldest_ps.max(flow.books.oldest_ps.unwrap_or(0)),
                 longest_ps: whole.latency.max.max(class.longest_ps),
+                falls_behind: class.falls_behind || flow.falls_behind,
                 has_source_queue: class.has_source_queue
                     && flow.protocol.is_none()
                     && !(flow.saturated && flow.closed_loop),
@@ -127,6 +131,12 @@ impl Class {
             }
         })
     }
+}
+
+/// How long two runs were.
+fn length(first: &VariantReport, other: &VariantReport) -> String {
+    let [a, b] = [first, other].map(|report| time_text(report.run.outcome.end.0 as f64));
+    if a == b { format!(" in {a}") } else { format!(" in {a} \u{2192} {b}") }
 }
 
 /// Whether a change is none, as it is told.
@@ -246,18 +256,20 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         if before.has_source_queue && a > 0.0 && c > 0.0 && b > 0.0 && differs((d / c) / (b / a)) {
             text += &format!(", with the time at the source {} \u{2192} {}", time_text(c), time_text(d));
         }
+        let run =
+            if before.falls_behind || after.falls_behind { length(first, other) } else { String::new() };
         // Means are of those that arrived: who waits for longer than any of these is not in them.
         if [&before, &after].iter().any(|class| class.oldest_ps as f64 > class.longest_ps) {
             let [a, b] = [&before, &after].map(|class| match class.oldest_ps {
                 0 => "none".into(),
                 ps => time_text(ps as f64),
             });
-            text += &format!(" of what arrived, oldest under way {a} \u{2192} {b}");
+            text += &format!(" of what arrived{run}, oldest under way {a} \u{2192} {b}");
         } else if [&before, &after].iter().any(|class| {
             let missing = class.never + class.under_way;
             100 * missing > class.times.1 + missing
         }) {
-            text += " of what arrived";
+            text += &format!(" of what arrived{run}");
         }
     }
     if before.packets > 0 && after.packets > 0 {

@@ -1,7 +1,8 @@
 //! Figures of synthetic runs. The pictures stay in the target directory for a look.
 
-use crate::synthetic::{REFRESH, WITH, WITHOUT, closed_loops, run};
+use crate::synthetic::{LENGTH, REFRESH, WITH, WITHOUT, closed_loops, run};
 use analysis::figures::{self, Caption, all};
+use analysis::num::time_text;
 use analysis::{Role, RunData, VariantReport};
 use models::config::FlowConfig;
 use std::sync::Arc;
@@ -58,6 +59,14 @@ fn victims_of_closed_loops_are_told_by_their_links() {
     let victims = svg(&mixed, "victims");
     assert!(victims.contains("accepted (% of their links; line: asked for)"));
     assert!(!mixed[1].flows[0].closed_loop && mixed[1].flows[0].offered_load < 0.9);
+    // Who falls behind waits the longer the longer the run is; who loses does not.
+    let mut mixed = mixed;
+    let victim = &mut mixed[1].flows[0];
+    (victim.books.asked, victim.books.arrived, victim.falls_behind) = (100, 60, false);
+    assert!(svg(&mixed, "victims").contains("latencies of those that arrived: of 60.0 %"));
+    mixed[1].flows[0].falls_behind = true;
+    let run = format!("in a run of {}: of 60.0 %", time_text(LENGTH.0 as f64));
+    assert!(svg(&mixed, "victims").contains(&run), "{run}");
 }
 
 /// Percentiles of several flows are not put together: that of the slowest stands for them, and it says so. A
