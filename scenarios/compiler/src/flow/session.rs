@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod discovery;
+pub(super) mod shared;
 mod vendor;
 
 use super::messages::{self, Carried};
@@ -247,13 +248,6 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     if session.ethernet.is_some() && session.protocol.is_some() {
         mixed("session/protocol", "Ethernet has a ProtoID of its own", "leave one of the two out");
     }
-    let first = c.spec.traffic.iter().position(|flow| flow.session.is_some());
-    if let Some(first) = first.filter(|&first| !std::ptr::eq(&c.spec.traffic[first], flow)) {
-        let message = "a second flow opens conduits: an endpoint is one node";
-        let finding = Diagnostic::error("SC048", format!("{at}/session"), message);
-        let finding = finding.help("name all endpoints in one flow");
-        c.out.push(finding.also(format!("/traffic/{first}/session"), "the first one"));
-    }
     if let Some(id) = session.protocol
         && Protocol::standard(id).is_none_or(|protocol| protocol == Protocol::ETHERNET)
     {
@@ -383,11 +377,6 @@ pub(crate) fn nodes(
         }
         (None, None) => SessionProtocol::Plain(*filled(&session.protocol)),
     };
-    let lives: BTreeMap<u16, Vec<Time>> = restarts
-        .iter()
-        .map(|(&device, all)| (c.ids[device] as u16, all.iter().map(|restart| restart.at).collect()))
-        .collect();
-    let lives = Arc::new(lives);
     let begin = filled(&session.at).get();
     let offset = filled(&session.offset).get();
     let spread = Duration(filled(&session.spread).get());
@@ -442,7 +431,8 @@ pub(crate) fn nodes(
             user_commands: node.user_commands.clone().unwrap_or_default(),
             commands: commands.get(&device).cloned().unwrap_or_default(),
             vendor_streams: node.vendor_streams.clone().unwrap_or_default(),
-            lives: Arc::clone(&lives),
+            // Filled in when all flows are known.
+            lives: Arc::default(),
             rts: *filled(&node.rts),
             mute: *filled(&node.mute),
             directory: Arc::clone(&directory),
