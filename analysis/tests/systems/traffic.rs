@@ -674,6 +674,30 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields, before: &[Value]) {
                 flow.insert("from".into(), "all".into());
                 flow.insert("to".into(), json!({"uniform": {}}));
             }
+            let names: Vec<String> = match flow.get("from") {
+                Some(from) if from == "all" => world.shape.endpoints.clone(),
+                Some(Value::Array(from)) if flow["to"].is_string() => from
+                    .iter()
+                    .chain([&flow["to"]])
+                    .filter_map(|name| name.as_str().map(str::to_owned))
+                    .collect(),
+                _ => Vec::new(),
+            };
+            if !names.is_empty() && d.chance(60) {
+                let mut bridge = json!({"node": d.any(&names)});
+                let own = bridge.as_object_mut().expect("an object");
+                d.set(own, 60, "BridgeSpec/hosts", &[1, 2, 40]);
+                d.set(own, 60, "BridgeSpec/rate", &["1 Gb/s", "100 Mb/s", "25 Gb/s"]);
+                d.set(own, 40, "BridgeSpec/broadcasts", &[true, false]);
+                ethernet.insert("bridges".into(), json!([bridge]));
+            }
+            // Each of the others has to meet it.
+            let meets = flow.get("to").filter(|to| to.is_string()).cloned();
+            if let Some(server) =
+                meets.filter(|_| !ethernet.contains_key("multicast")).filter(|_| d.chance(50))
+            {
+                ethernet.insert("server".into(), server);
+            }
             fields.insert("ethernet".into(), ethernet.into());
         }
         "stream" => {

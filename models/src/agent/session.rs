@@ -15,6 +15,7 @@
 
 mod application;
 mod audit;
+mod bridge;
 mod census;
 mod launch;
 mod names;

@@ -1,5 +1,6 @@
 //! An application at its node: what one flow opens, sends and takes.
 
+use super::bridge::Beyond;
 use super::census::Census;
 use super::launch::{self, Launcher};
 use super::setup::{periods, spoken};
@@ -23,7 +24,7 @@ use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Octets in front of the payload of an Ethernet frame.
-const FRAME_HEADER: usize = 14;
+pub(super) const FRAME_HEADER: usize = 14;
 
 /// What the application or the scenario does at an instant of the fabric.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(super) enum Action {
     Command(usize),
     /// The consumer is done with a PDU.
     Consumed,
+    /// A frame has left into the segment behind a bridge.
+    Left(Vec<u8>),
     /// A delayed message leaves.
     Leave(Box<launch::Message>),
     Script(usize),
@@ -91,6 +94,8 @@ pub(super) struct Application {
     /// The rank of a program that it runs.
     pub courier: Option<Box<Courier>>,
     pub stats: SessionStats,
+    /// Bridges, segments behind them, and a broadcast server, if it speaks Ethernet.
+    pub beyond: Beyond,
     /// What it had at certain instants.
     pub census: Option<Box<Census>>,
 }
@@ -125,6 +130,7 @@ impl Application {
             }),
             courier: config.program.as_ref().map(|program| Box::new(Courier::new(program))),
             stats: SessionStats::default(),
+            beyond: Beyond::new(config.bridges.get(&config.node).copied()),
             census: config.census.map(|every| Box::new(Census::new(every))),
             config: Box::new(config.clone()),
         };
@@ -201,6 +207,7 @@ impl Application {
     pub fn forget(&mut self, cx: &mut Cx<'_>) {
         self.note(cx, || "restarts".into());
         self.closed.clear();
+        self.beyond.forget();
         self.scanning.clear();
         // Streams that are no conduits were not counted when they opened.
         if self.config.wanted == Wanted::Conduits {
@@ -237,7 +244,8 @@ impl Application {
         stats.oldest_waiting = waiting.filter_map(|pdu| sent_at(pdu, header)).min();
         let delayed = |action: &&Action| matches!(action, Action::Leave(message) if message.is_data());
         let delayed = self.agenda.values().filter(delayed).count();
-        stats.data_held = (self.under_way.len() + delayed + self.launcher.held_data()) as u64;
+        stats.data_held =
+            (self.under_way.len() + delayed + self.launcher.held_data()) as u64 + self.beyond.waiting();
         stats
     }
 
@@ -303,6 +311,7 @@ impl Seat<'_> {
                     self.take_next(cx);
                 }
             }
+            Action::Left(frame) => self.left_fabric(cx, &frame),
             Action::Leave(message) => self.leave(cx, *message),
             Action::Computed(op) => {
                 if let Some(courier) = &mut self.app.courier {
@@ -448,22 +457,17 @@ impl Seat<'_> {
         self.app.stats.asked(Time(cx.fabric_now));
         self.app.pdus += 1;
         let mut pdu = vec![0; octets];
-        let mut header = 0;
         if let SessionProtocol::Ethernet { broadcast_every, .. } = self.app.config.protocol {
             let everybody = broadcast_every > 0 && self.app.pdus.is_multiple_of(broadcast_every);
-            let to = if everybody { [0xFF; 6] } else { address(peer) };
-            pdu = [&to[..], &address(self.app.config.node)[..], &[0x88, 0xB5], &pdu[..]].concat();
-            header = FRAME_HEADER;
-            if everybody {
-                stamp(&mut pdu, header, cx.fabric_now);
-                self.app.stats.broadcasts += 1;
-                if self.node.endpoint.broadcast(cx.now, &pdu).is_err() {
-                    self.app.stats.pdus_lost += 1;
-                }
-                return;
-            }
+            let turn = self.app.pdus;
+            let to = if everybody { [0xFF; 6] } else { self.app.address_of(peer, turn) };
+            let from = self.app.address_of(self.app.config.node, turn);
+            let mut frame = [&to[..], &from[..], &[0x88, 0xB5], &pdu[..]].concat();
+            stamp(&mut frame, FRAME_HEADER, cx.fabric_now);
+            self.app.stats.broadcasts += u64::from(everybody);
+            return self.send_frame(cx, peer, frame);
         }
-        stamp(&mut pdu, header, cx.fabric_now);
+        stamp(&mut pdu, 0, cx.fabric_now);
         match self.app.config.wanted {
             Wanted::Nothing(stream) => {
                 self.look_up(cx.now, peer);
@@ -476,7 +480,7 @@ impl Seat<'_> {
     }
 
     /// Sends a PDU now, or when the conduit is open.
-    fn send_to(&mut self, now: u64, peer: u16, pdu: Vec<u8>) {
+    pub fn send_to(&mut self, now: u64, peer: u16, pdu: Vec<u8>) {
         let transmit = self.app.open.get(&peer).map(|open| open.transmit);
         // A conduit can be open before its transmit stream is; a program loses nothing by that.
         let ready = |transmit: u16| {
@@ -510,28 +514,23 @@ impl Seat<'_> {
         }
     }
 
-    fn take_pdu(&mut self, cx: &mut Cx<'_>, peer: u16, octets: &[u8]) {
-        let header = self.app.header();
+    fn take_pdu(&mut self, cx: &mut Cx<'_>, stream: StreamRef, octets: &[u8]) {
+        if self.app.is_bridged() && !self.takes_frame(cx, stream, octets) {
+            return;
+        }
+        let (peer, header) = (stream.peer, self.app.header());
         if !self.app.config.lives.is_empty() {
             let former = self.app.is_of_former_life(cx, peer, sent_at(octets, header));
             self.app.stats.former_life += u64::from(former);
         }
-        if header > 0 {
-            let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
-            self.app.stats.broadcasts_delivered += u64::from(group);
-        }
-        self.app.stats.pdus_delivered += 1;
-        self.app.stats.octets_delivered += (octets.len() - header) as u64;
+        self.count(octets, header);
         if let Some(courier) = &mut self.app.courier {
             courier.heard(octets);
             return self.advance(cx);
         }
         let sent = sent_at(octets, header);
         let Some(taker) = &mut self.app.consumer else {
-            if let Some(sent) = sent {
-                self.app.stats.taken(sent, Time(cx.fabric_now));
-            }
-            return;
+            return self.done_with(cx, octets, header);
         };
         taker.waiting.push_back(sent);
         let waiting = taker.waiting.len() as u32;
@@ -541,6 +540,23 @@ impl Seat<'_> {
             self.set_ready(cx.now, false);
         }
         self.take_next(cx);
+    }
+
+    /// A PDU is delivered.
+    pub fn count(&mut self, octets: &[u8], header: usize) {
+        if header > 0 {
+            let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
+            self.app.stats.broadcasts_delivered += u64::from(group);
+        }
+        self.app.stats.pdus_delivered += 1;
+        self.app.stats.octets_delivered += (octets.len() - header) as u64;
+    }
+
+    /// Nobody has to do anything more with a PDU.
+    pub fn done_with(&mut self, cx: &Cx<'_>, octets: &[u8], header: usize) {
+        if let Some(sent) = sent_at(octets, header) {
+            self.app.stats.taken(sent, Time(cx.fabric_now));
+        }
     }
 
     fn set_ready(&mut self, now: u64, ready: bool) {
@@ -578,6 +594,9 @@ impl Seat<'_> {
     pub fn event(&mut self, cx: &mut Cx<'_>, event: Event) {
         if let Event::Opened { stream: StreamRef { side: Side::Receive, .. }, .. } = event {
             self.app.stats.allocated += 1;
+        }
+        if let Event::Opened { stream, .. } = event {
+            self.app.beyond.meet(stream.peer);
         }
         match event {
             Event::ConduitOpen { peer, receive, transmit, .. } => {
@@ -617,7 +636,7 @@ impl Seat<'_> {
                 }
                 self.app.note(cx, || names::ended_words(stream.side, stream.stream));
             }
-            Event::Pdu { stream, octets, .. } => self.take_pdu(cx, stream.peer, &octets),
+            Event::Pdu { stream, octets, .. } => self.take_pdu(cx, stream, &octets),
             Event::PduLost { .. } => self.app.stats.pdus_lost += 1,
             Event::FrameDropped { .. } => {
                 self.app.stats.pdus_lost += 1;

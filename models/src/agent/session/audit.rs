@@ -26,6 +26,7 @@ pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
         totals.stats.add(&app.totals(node));
         totals.multicast |=
             matches!(app.config.protocol, SessionProtocol::Ethernet { multicast: Some(_), .. });
+        totals.bridged |= app.is_bridged();
         totals.unopened |= matches!(app.config.wanted, Wanted::Nothing(_));
         let own = app.config.node;
         for peer in app.config.creates.iter().flat_map(|creates| creates.peers.iter()) {

@@ -101,7 +101,7 @@ impl Launcher {
 
 impl Seat<'_> {
     /// Counts a message by its command. Data may have none.
-    fn count(&mut self, transmit: &Transmit) {
+    fn count_message(&mut self, transmit: &Transmit) {
         let stats = &mut self.app.stats;
         stats.messages += 1;
         if transmit.stream.is_some() {
@@ -118,7 +118,7 @@ impl Seat<'_> {
 
     /// A message leaves the endpoint.
     pub(super) fn launch(&mut self, cx: &mut Cx<'_>, transmit: Transmit) {
-        self.count(&transmit);
+        self.count_message(&transmit);
         if self.app.config.mute {
             return;
         }

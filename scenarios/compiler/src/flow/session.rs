@@ -1,5 +1,6 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
+mod bridge;
 mod broadcast;
 mod discovery;
 pub(super) mod shared;
@@ -160,6 +161,11 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
         Some(ethernet) => {
             ethernet.mtu.get_or_insert(1500);
             ethernet.broadcast_every.get_or_insert(0);
+            for bridge in ethernet.bridges.iter_mut().flatten() {
+                bridge.hosts.get_or_insert(1);
+                bridge.rate.get_or_insert_with(|| "1 Gb/s".into());
+                bridge.broadcasts.get_or_insert(true);
+            }
         }
         None if session.vendor.is_none() => {
             session.protocol.get_or_insert(PROTOCOL);
@@ -182,7 +188,7 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     session.chart.get_or_insert(false);
 }
 
-/// Every time of a flow with its place.
+/// Every quantity of a flow with its place.
 pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     let own = [
         ("at", &session.at),
@@ -207,6 +213,10 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     }
     for (i, command) in session.user_defined.iter().flatten().enumerate() {
         times.push((format!("user_defined/{i}/at"), &command.at));
+    }
+    let bridges = session.ethernet.iter().flat_map(|ethernet| ethernet.bridges.iter().flatten());
+    for (i, rate) in bridges.enumerate().filter_map(|(i, bridge)| Some((i, bridge.rate.as_ref()?))) {
+        times.push((format!("ethernet/bridges/{i}/rate"), rate));
     }
     for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
         times.push((format!("script/steps/{i}/at"), &step.at));
@@ -361,6 +371,7 @@ pub(crate) fn nodes(
     let tags = settings.values().any(|found| *filled(&found.node.announces) == AnnouncesKind::ComponentTag);
     let scans = discovery::scans(c, &at, session, &settings);
     let group = broadcast::group(c, &at, session, &by_name, &directory);
+    let bridged = bridge::bridged(c, &at, session, &by_name, &members);
     let commands = vendor::commands(c, &at, session, &by_name);
     let vendor = session.vendor.as_ref().and_then(|vendor| vendor::identity(vendor).ok());
     if c.out.len() > before {
@@ -406,6 +417,8 @@ pub(crate) fn nodes(
                 }
             },
             protocol,
+            server: bridged.server,
+            bridges: Arc::clone(&bridged.bridges),
             cos: *filled(&node.cos),
             classes: *filled(&node.classes),
             segment: *filled(&node.segment),
