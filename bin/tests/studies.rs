@@ -894,6 +894,35 @@ fn session_xoff() {
     assert!((12..=40).contains(&late), "{late}");
 }
 
+/// U = 1 440 frames to one node, of which F go to everybody, and B = 160 broadcasts: sources and server send
+/// U - F + 15 (B + F), and with a server one more for each that it repeats; where switches copy, U + B. Each
+/// is where it has to be, and a frame for a host that is not known is discarded by 14 nodes.
+///
+/// Proves: SMP-7.3.2-2, SMP-7.3.3-2
+#[test]
+fn ethernet_bridge() {
+    let study = Study::run("ethernet-bridge");
+    let stats = |variant: &str| {
+        let totals = conduits(&study, variant);
+        let stats = totals.stats;
+        assert_eq!(audit(totals), [120, 0, 0, 0, 0], "{variant}");
+        assert_eq!((stats.pdus_sent, stats.broadcasts, stats.pdus_lost), (1_600, 160, 0), "{variant}");
+        assert_eq!((stats.pdus_delivered, stats.broadcasts_delivered), (3_840, 2_400), "{variant}");
+        assert_eq!(stats.foreign, 14 * stats.flooded, "{variant}");
+        assert!(stats.flooded > 0, "{variant}");
+        stats
+    };
+    let [copies, server, multicast] = ["copies", "server", "multicast"].map(stats);
+    let law = |flooded: u64| 1_440 - flooded + 15 * (160 + flooded);
+    assert_eq!((copies.data_messages, copies.repeated), (law(copies.flooded), 0));
+    assert_eq!(server.data_messages, law(server.flooded) + server.repeated);
+    // Ten of the broadcasts are those of the server.
+    assert!(server.repeated >= 150 && server.returned == server.repeated);
+    assert_eq!((multicast.data_messages, multicast.repeated), (1_600, 0));
+    assert_eq!(copies.octets_delivered, server.octets_delivered);
+    assert_eq!(copies.octets_delivered, multicast.octets_delivered);
+}
+
 /// Proves: SMP-7.3.2-2
 #[test]
 fn ethernet_broadcast() {

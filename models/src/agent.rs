@@ -133,6 +133,8 @@ impl Service {
 struct Part {
     flow: u16,
     machine: Box<dyn Protocol>,
+    /// The part whose machine runs its protocol: itself, as a rule.
+    run_by: usize,
     stats: FlowStats,
     /// It has begun to send by itself.
     awake: bool,
@@ -193,10 +195,10 @@ impl Agent {
     /// `asleep`: only who sets the fabric up sends by itself; the others answer, until [`wake`](Self::wake).
     pub fn new(seed: u64, path: &str, config: &AgentConfig, asleep: bool) -> Self {
         let service = |time, name: &str| Service::new(time, seed, &format!("{path}/{name}"));
-        let parts = config.parts.iter().map(|part| {
-            let machine = machine::build(seed, path, part);
+        let machines = machine::build(seed, path, &config.parts);
+        let parts = config.parts.iter().zip(machines).map(|(part, (machine, run_by))| {
             let awake = !asleep || matches!(part.protocol, ProtocolConfig::Enumerate { .. });
-            Part { flow: part.flow, machine, stats: FlowStats::default(), awake }
+            Part { flow: part.flow, machine, run_by, stats: FlowStats::default(), awake }
         });
         let mut agent = Agent {
             id: config.id,
@@ -370,7 +372,7 @@ impl Agent {
 
     /// What runs here, by flow.
     pub fn protocols(&self) -> impl Iterator<Item = (u16, &dyn Protocol)> + '_ {
-        self.parts.iter().map(|part| (part.flow, &*part.machine))
+        self.parts.iter().map(|part| (part.flow, &*self.parts[part.run_by].machine))
     }
 
     /// Accesses to registers belong to this flow, whoever makes them.
@@ -488,10 +490,11 @@ impl Agent {
         leg.at = Time(now);
         assert_eq!(leg.parts.total(), leg.latency(), "the parts of a message's time add up to it: {leg:?}");
         let part = self.part_for(&received).expect("both ends of a flow have its protocol");
-        let Part { machine, stats, .. } = &mut self.parts[part];
-        if !machine.loses(&received) {
+        let run_by = self.parts[part].run_by;
+        if !self.parts[run_by].machine.loses(&received) {
             let leg = &received.leg;
             self.work.reports.push(Report::Message(*leg));
+            let stats = &mut self.parts[part].stats;
             stats.delivered += 1;
             stats.payload += u64::from(leg.payload);
         }
@@ -532,28 +535,33 @@ impl Agent {
     }
 
     fn call(&mut self, part: usize, now: u64, f: impl FnOnce(&mut dyn Protocol, &mut Cx<'_>)) {
-        let Part { flow, machine, stats, .. } = &mut self.parts[part];
+        let Part { flow, run_by, .. } = self.parts[part];
         let before = self.work.orders.len();
         let told = self.work.reports.len();
         let mut cx = Cx {
             now: self.clock.now(now),
             fabric_now: now,
             part: part as u16,
-            flow: *flow,
+            flow,
             device: self.device,
             sent: &mut self.sent,
             orders: &mut self.work.orders,
             reports: &mut self.work.reports,
             own: &mut self.own,
         };
-        f(&mut **machine, &mut cx);
-        let orders = &self.work.orders[before..];
-        stats.sent += orders.len() as u64;
-        stats.asked += orders.iter().filter(|order| order.send.payload.label.trail.is_none()).count() as u64;
+        f(&mut *self.parts[run_by].machine, &mut cx);
+        for order in &self.work.orders[before..] {
+            let stats = &mut self.parts[part_of(order.token)].stats;
+            stats.sent += 1;
+            stats.asked += u64::from(order.send.payload.label.trail.is_none());
+        }
         for report in &self.work.reports[told..] {
             match report {
-                Report::Event(event) => stats.facts[event.fact as usize] += 1,
-                Report::RoundTrip(_) => stats.round_trips += 1,
+                Report::Event(event) => {
+                    let own = self.parts.iter_mut().find(|part| part.flow == event.flow);
+                    own.expect("a part speaks for a part").stats.facts[event.fact as usize] += 1;
+                }
+                Report::RoundTrip(_) => self.parts[part].stats.round_trips += 1,
                 Report::Message(_) | Report::Signal(_) => {}
             }
         }

@@ -288,12 +288,57 @@ pub struct SessionSummary {
     /// Answers that a stream is not known, where data goes without OPEN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown_streams: Option<u64>,
+    /// What bridges and a broadcast server did, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bridged: Option<BridgedSummary>,
     /// USERDEFINED commands, if nodes sent any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_defined: Option<UserDefinedSummary>,
     /// What streams cost, where a census counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostSummary>,
+}
+
+/// Frames that went elsewhere than along one stream.
+#[derive(Clone, Debug, Serialize)]
+pub struct BridgedSummary {
+    /// Frames for a host of which their sender did not know where it is: they went to all nodes.
+    pub flooded: u64,
+    /// Frames that a broadcast server repeated to all others.
+    pub repeated: u64,
+    /// Frames that came to a node, or into a segment, for which they were not.
+    pub foreign: u64,
+    /// Frames that came back to who had sent them.
+    pub returned: u64,
+    /// Frames that hosts behind bridges have got, each broadcast once a segment.
+    pub left_fabric: u64,
+    /// Copies of broadcasts that bridges have not let through.
+    pub filtered: u64,
+}
+
+impl BridgedSummary {
+    fn new(totals: &SessionTotals) -> Option<Self> {
+        let stats = &totals.stats;
+        totals.bridged.then_some(Self {
+            flooded: stats.flooded,
+            repeated: stats.repeated,
+            foreign: stats.foreign,
+            returned: stats.returned,
+            left_fabric: stats.left_fabric,
+            filtered: stats.filtered,
+        })
+    }
+
+    /// A line for a terminal, with the break before it.
+    fn line(&self) -> String {
+        let [flooded, repeated, left, foreign, returned] =
+            [self.flooded, self.repeated, self.left_fabric, self.foreign, self.returned].map(count_text);
+        format!(
+            "\n    Ethernet: {flooded} frames to all for want of an address, {repeated} repeated by the \
+             server, {left} left into segments; {foreign} discarded as somebody else's, {returned} as one's \
+             own"
+        )
+    }
 }
 
 /// USERDEFINED commands.
@@ -484,7 +529,8 @@ fn fate(run: &RunData, totals: &SessionTotals) -> (u64, u64) {
     let left = run.outcome.left.get(usize::from(totals.flow)).copied().unwrap_or_default();
     let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
     // A copy that the scenario makes of a PDU may arrive as well.
-    let asked = stats.pdus_sent - stats.broadcasts + copies + stats.data_doubled;
+    let asked =
+        stats.pdus_sent - stats.broadcasts + copies.saturating_sub(stats.filtered) + stats.data_doubled;
     // Nobody is told of a PDU of type 9 that was lost whole. But what is under way is in a packet or a
     // message, at the least one for each PDU; more of them than that cannot arrive any more.
     let under_way = stats.pdus_waiting + stats.data_held + left.packets + left.messages;
@@ -568,6 +614,7 @@ impl SessionSummary {
             missed_steps: stats.missed_steps,
             same_stream: stats.same_stream,
             unknown_streams: totals.unopened.then_some(stats.unknown_streams),
+            bridged: BridgedSummary::new(totals),
             user_defined: UserDefinedSummary::new(stats.user_defined),
             cost: CostSummary::new(totals),
         }
@@ -646,6 +693,9 @@ impl SessionSummary {
         if let Some(unknown) = self.unknown_streams {
             let told = count_text(unknown);
             let _ = write!(out, "\n    data without OPEN: {told} answers that the stream is not known");
+        }
+        if let Some(bridged) = &self.bridged {
+            out += &bridged.line();
         }
         if let Some(cost) = &self.cost {
             out += &cost.line();

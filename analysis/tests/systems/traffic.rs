@@ -14,7 +14,9 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
         let taken = |kind: &str| flows.iter().any(|flow| flow.get(kind).is_some());
         if world.medium.is_some() {
             kind = "st";
-        } else if taken(kind) && !(kind == "linx" && d.chance(60)) || world.channels && d.chance(60) {
+        } else if taken(kind) && !(may_come_again(&flows, kind) && d.chance(60))
+            || world.channels && d.chance(60)
+        {
             kind = "packets";
         }
         let again = taken(kind);
@@ -27,7 +29,7 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
             "streams" => streams(d, world, &mut flow),
             "rpc" => rpc(d, world, &mut flow),
             "linx" => linx(d, world, &mut flow, again),
-            "session" => session(d, world, &mut flow),
+            "session" => session(d, world, &mut flow, &flows),
             "echo" => echo(d, world, &mut flow),
             _ => transfers(d, world, &mut flow),
         }
@@ -39,6 +41,12 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
         }
     }
     flows
+}
+
+/// Whether a second flow of this kind has a meaning of its own: other ports, or another protocol.
+fn may_come_again(flows: &[Value], kind: &str) -> bool {
+    let scripted = |flow: &Value| flow["session"].get("script").is_some();
+    kind == "linx" || kind == "session" && !flows.iter().any(scripted)
 }
 
 /// Who sends, and to whom.
@@ -625,10 +633,16 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     node
 }
 
-fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
+fn session(d: &mut Draw, world: &World, flow: &mut Fields, before: &[Value]) {
     let mut fields = Fields::new();
     let kinds = ["plain", "plain", "program", "ethernet", "stream", "script", "vendor", "unopened"];
-    let kind = d.of("session", &kinds);
+    let mut kind = d.of("session", &kinds);
+    // Where flows meet at a node, each has a protocol of its own.
+    let again = before.iter().filter(|flow| flow.get("session").is_some()).count();
+    let spoken = |kind: &str| before.iter().any(|flow| flow["session"].get(kind).is_some());
+    if again > 0 && (matches!(kind, "script" | "unopened") || spoken(kind)) {
+        kind = "plain";
+    }
     let target = d.any(&world.shape.endpoints);
     let others: Vec<String> = world.shape.endpoints.iter().filter(|name| **name != target).cloned().collect();
     let one = d.any(&others);
@@ -659,6 +673,30 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
                 ethernet.insert("multicast".into(), "everybody".into());
                 flow.insert("from".into(), "all".into());
                 flow.insert("to".into(), json!({"uniform": {}}));
+            }
+            let names: Vec<String> = match flow.get("from") {
+                Some(from) if from == "all" => world.shape.endpoints.clone(),
+                Some(Value::Array(from)) if flow["to"].is_string() => from
+                    .iter()
+                    .chain([&flow["to"]])
+                    .filter_map(|name| name.as_str().map(str::to_owned))
+                    .collect(),
+                _ => Vec::new(),
+            };
+            if !names.is_empty() && d.chance(60) {
+                let mut bridge = json!({"node": d.any(&names)});
+                let own = bridge.as_object_mut().expect("an object");
+                d.set(own, 60, "BridgeSpec/hosts", &[1, 2, 40]);
+                d.set(own, 60, "BridgeSpec/rate", &["1 Gb/s", "100 Mb/s", "25 Gb/s"]);
+                d.set(own, 40, "BridgeSpec/broadcasts", &[true, false]);
+                ethernet.insert("bridges".into(), json!([bridge]));
+            }
+            // Each of the others has to meet it.
+            let meets = flow.get("to").filter(|to| to.is_string()).cloned();
+            if let Some(server) =
+                meets.filter(|_| !ethernet.contains_key("multicast")).filter(|_| d.chance(50))
+            {
+                ethernet.insert("server".into(), server);
             }
             fields.insert("ethernet".into(), ethernet.into());
         }
@@ -708,6 +746,9 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields) {
             d.set(&mut fields, 20, "SessionSpec/protocol", &[512, 600]);
             d.set(&mut fields, 10, "SessionSpec/opens", &["conduit"]);
         }
+    }
+    if again > 0 && !matches!(kind, "ethernet" | "vendor") {
+        fields.insert("protocol".into(), (700 + again).into());
     }
     if kind != "unopened" {
         d.set(&mut fields, 15, "SessionSpec/request", &[true, false]);

@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 50] = [
+const LAWS: [(&str, &str); 51] = [
     ("conduit-leak", "a StreamID, a record and 52 octets for each node and round trip, until none is left"),
     (
         "conduit-race-peers",
@@ -25,6 +25,10 @@ const LAWS: [(&str, &str); 50] = [
         "N (N - 1) / 2 conduits, two OPENs and two ACCEPTs each; 2 (N - 1) messages for a host",
     ),
     ("enumerate", "what the file describes is found; a slow host takes its time for each request"),
+    (
+        "ethernet-bridge",
+        "15 (B + F) frames for B broadcasts and F to all, and one for each that a server repeats",
+    ),
     ("ethernet-broadcast", "a broadcast is a frame for each of 15 peers"),
     ("ethernet-multicast", "a broadcast is one frame on the link of its source, and one between switches"),
     ("hol-blocking", "1/3 of the link for three, 1 - 1/3 for the victim"),

@@ -2,9 +2,9 @@
 
 use super::enumerator::Enumeration;
 use super::linx::Linx;
-use super::protocol::{Conveyance, Protocol};
+use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::rpc::Rpc;
-use super::session::Session;
+use super::session::{Role, Session};
 use super::transfer::Transfer;
 use super::workload::{Sender, Workload};
 use crate::config::{Carrier, PartConfig, ProtocolConfig, ProtocolSettings};
@@ -36,18 +36,53 @@ fn plug<P: Plugged>(
     Some(Box::new(P::new(settings, sender())))
 }
 
-/// The protocol of a part of the endpoint with this path.
-pub(super) fn build(seed: u64, path: &str, part: &PartConfig) -> Box<dyn Protocol> {
-    let sender = || Sender::new(part.source.as_ref().map(|source| Source::new(seed, source)));
+/// A part whose protocol is run by another part of its endpoint, which has all that is said under its flow.
+#[derive(Debug)]
+struct Guest;
+
+impl Protocol for Guest {
+    fn received(&mut self, _: &mut Cx<'_>, _: Received) {}
+
+    fn outcome(&mut self, _: &mut Cx<'_>, _: Token, _: Outcome) {}
+}
+
+/// The protocols of the parts of the endpoint with this path, and by which part each is run: the flows of
+/// session management have one node there, that of the first of them.
+pub(super) fn build(seed: u64, path: &str, parts: &[PartConfig]) -> Vec<(Box<dyn Protocol>, usize)> {
+    let is_session = |part: &PartConfig| matches!(part.protocol, ProtocolConfig::Session(_));
+    let node = parts.iter().position(is_session);
+    let machine = |(number, part): (usize, &PartConfig)| match node {
+        Some(node) if is_session(part) && number == node => (session(seed, path, parts), number),
+        Some(node) if is_session(part) => (Box::new(Guest) as Box<dyn Protocol>, node),
+        _ => (one(seed, part), number),
+    };
+    parts.iter().enumerate().map(machine).collect()
+}
+
+fn sender(seed: u64, part: &PartConfig) -> Sender {
+    Sender::new(part.source.as_ref().map(|source| Source::new(seed, source)))
+}
+
+/// The node of session management of an endpoint.
+fn session(seed: u64, path: &str, parts: &[PartConfig]) -> Box<dyn Protocol> {
+    let roles = (0..).zip(parts).filter_map(|(number, part)| match &part.protocol {
+        ProtocolConfig::Session(config) => {
+            Some(Role { part: number, flow: part.flow, config, sender: sender(seed, part) })
+        }
+        _ => None,
+    });
+    Box::new(Session::new(seed, path, roles.collect()))
+}
+
+/// The protocol of a part that runs it alone.
+fn one(seed: u64, part: &PartConfig) -> Box<dyn Protocol> {
+    let sender = || sender(seed, part);
     match &part.protocol {
         &ProtocolConfig::Workload { carrier } => Box::new(Workload::new(sender(), conveyance(carrier))),
         &ProtocolConfig::Rpc { carrier, answer, timeout } => {
             Box::new(Rpc::new(sender(), conveyance(carrier), answer, timeout))
         }
-        ProtocolConfig::Session(config) => {
-            let path = format!("{path}/{}", part.flow);
-            Box::new(Session::new(seed, &path, config, sender()))
-        }
+        ProtocolConfig::Session(_) => unreachable!("all of an endpoint make one node"),
         ProtocolConfig::Enumerate { settings, priority, writes } => {
             Box::new(Enumeration::new(settings, *priority, writes))
         }

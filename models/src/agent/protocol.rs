@@ -226,6 +226,17 @@ impl Cx<'_> {
         self.order(send, None)
     }
 
+    /// The flow in whose name the protocol acts.
+    pub fn flow(&self) -> u16 {
+        self.flow
+    }
+
+    /// What is sent and told from now on is that of another part of the endpoint, and of its flow: one
+    /// machine may run several.
+    pub fn speak_for(&mut self, part: u16, flow: u16) {
+        (self.part, self.flow) = (part, flow);
+    }
+
     /// Tells observers of something that happens now.
     pub fn tell(&mut self, kind: SignalKind) {
         self.tell_at(Time(self.fabric_now), kind);

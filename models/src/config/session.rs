@@ -49,6 +49,10 @@ pub struct SessionConfig {
     pub commands: Vec<UserCommand>,
     /// StreamIDs of the vendors' range on which it takes data without OPEN.
     pub vendor_streams: Vec<u16>,
+    /// Id of the node that repeats broadcasts of Ethernet for all, if one does.
+    pub server: Option<u16>,
+    /// Segments of Ethernet behind nodes, by their ids.
+    pub bridges: Arc<BTreeMap<u16, Outside>>,
     /// Class of service of streams to this node.
     pub cos: u8,
     /// The high class of messages goes before others in the queues of the host.
@@ -205,6 +209,17 @@ pub enum SessionProtocol {
         /// Id of a multicast group that is sent one copy for all: the switches make the others.
         multicast: Option<u16>,
     },
+}
+
+/// A segment of Ethernet behind a node that bridges it to the fabric.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Hosts in the segment, at least one.
+    pub hosts: u16,
+    /// Bits in a second.
+    pub rate: u64,
+    /// Whether broadcasts pass, both ways.
+    pub broadcasts: bool,
 }
 
 /// Calls of create_conduit.

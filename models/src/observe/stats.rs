@@ -317,6 +317,18 @@ pub struct SessionStats {
     pub same_stream: u64,
     /// Answers that a stream is not known.
     pub unknown_streams: u64,
+    /// Ethernet frames for a host of which their sender did not know where it is: they went to all nodes.
+    pub flooded: u64,
+    /// Frames that a broadcast server has repeated, to all that it knows.
+    pub repeated: u64,
+    /// Frames that came to a node, or into a segment, for which they were not.
+    pub foreign: u64,
+    /// Frames that came back to who had sent them, and were discarded.
+    pub returned: u64,
+    /// Frames that hosts behind bridges have got, each broadcast once a segment.
+    pub left_fabric: u64,
+    /// Copies of broadcasts that bridges have not let through.
+    pub filtered: u64,
 }
 
 /// Makes a span the shortest that holds what it held, and `more`.
@@ -398,6 +410,12 @@ impl SessionStats {
         self.frames_dropped += other.frames_dropped;
         self.same_stream += other.same_stream;
         self.unknown_streams += other.unknown_streams;
+        self.flooded += other.flooded;
+        self.repeated += other.repeated;
+        self.foreign += other.foreign;
+        self.returned += other.returned;
+        self.left_fabric += other.left_fabric;
+        self.filtered += other.filtered;
     }
 }
 
@@ -434,6 +452,8 @@ pub struct SessionTotals {
     pub unopened: bool,
     /// Broadcasts are copied by switches.
     pub multicast: bool,
+    /// There is a bridge or a broadcast server.
+    pub bridged: bool,
     /// What the nodes counted.
     pub stats: SessionStats,
     /// Every record, by device and peer.

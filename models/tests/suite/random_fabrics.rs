@@ -271,6 +271,8 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 commands: Vec::new(),
                 vendor_streams: Vec::new(),
                 lives: Arc::default(),
+                server: None,
+                bridges: Arc::default(),
                 rts: d.chance(50),
                 contacts: ContactSource::Assumed,
                 poll: 1_000_000,

@@ -56,6 +56,8 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         commands: Vec::new(),
         vendor_streams: Vec::new(),
         lives: Arc::default(),
+        server: None,
+        bridges: Arc::default(),
         rts: true,
         contacts: ContactSource::Assumed,
         poll: 1_000_000,

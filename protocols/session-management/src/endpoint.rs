@@ -632,6 +632,12 @@ impl Endpoint {
         self.streams.contains_key(&stream)
     }
 
+    /// The protocol of a stream, if it is open.
+    #[must_use]
+    pub fn protocol(&self, stream: StreamRef) -> Option<Protocol> {
+        self.streams.get(&stream).map(|open| open.protocol)
+    }
+
     /// The attributes that govern a stream.
     #[must_use]
     pub fn agreed(&self, stream: StreamRef) -> Option<List<'_>> {
@@ -762,7 +768,8 @@ impl Endpoint {
             Some(Command::Close) => self.counters.closes += 1,
             _ => {}
         }
-        let message = Transmit { destination: peer, conveyance: contact, class, order: Order::Free, octets };
+        let order = Order::Free;
+        let message = Transmit { destination: peer, conveyance: contact, class, order, stream: None, octets };
         match class {
             Class::High => self.high.push_back(message),
             Class::Low => self.low.push_back(message),

@@ -34,6 +34,8 @@ pub enum Port {
     Node(u16),
     /// What came from this node on StreamID 0xF000.
     NodeBroadcast(u16),
+    /// What a broadcast server repeats on StreamID 0xF000: that does not say where it came from.
+    Repeated,
     /// An Ethernet port.
     External(u8),
 }
@@ -72,11 +74,16 @@ impl Bridge {
         self.learnt.get(&address).copied()
     }
 
+    /// Teaches it where an address is: that of a node came with its OPEN or ACCEPT (MAC_ADDRESS).
+    pub fn learn(&mut self, address: [u8; 6], port: Port) {
+        self.learnt.insert(address, port);
+    }
+
     /// Where a frame goes that came from `port`. A frame that came on StreamID 0xF000 never goes back into
     /// the fabric: everybody has it already. A frame for an unknown address goes everywhere else.
     pub fn forward(&mut self, port: Port, frame: &[u8]) -> Forward {
         let Some((destination, source)) = addresses(frame) else { return Forward::default() };
-        if !is_group(source) {
+        if !is_group(source) && port != Port::Repeated {
             let port = if let Port::NodeBroadcast(node) = port { Port::Node(node) } else { port };
             self.learnt.insert(source, port);
         }
@@ -88,11 +95,11 @@ impl Bridge {
         match (self.port(destination), port) {
             (Some(known), port) if known == port => Forward::default(),
             (Some(Port::External(to)), _) => Forward { external: Some(to), ..Forward::default() },
-            (Some(Port::Node(_)), Port::NodeBroadcast(_)) => Forward::default(),
+            (Some(_), Port::NodeBroadcast(_) | Port::Repeated) => Forward::default(),
             (Some(Port::Node(to) | Port::NodeBroadcast(to)), _) => {
                 Forward { node: Some(to), ..Forward::default() }
             }
-            (None, _) => everywhere,
+            (None | Some(Port::Repeated), _) => everywhere,
         }
     }
 }

@@ -401,6 +401,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC091", "session that does not go with its protocol"),
     ("SC092", "broadcast by a group that cannot take part"),
     ("SC093", "node that cannot be found in this way"),
+    ("SC094", "flows of sessions that a node cannot tell apart"),
+    ("SC095", "bridge or server of broadcasts that cannot do its work"),
     ("SC100", "requirement of neither flows nor links, or of both"),
     ("SC101", "requirement that asks for nothing"),
     ("SC102", "no such link"),

@@ -73,6 +73,7 @@ pub const STUDIES: &[Study] = studies![
     "st-striping",
     "st-slots",
     "st-vs-voq",
+    "ethernet-bridge",
     "ethernet-broadcast",
     "ethernet-multicast",
 ];

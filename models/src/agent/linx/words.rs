@@ -17,7 +17,7 @@ pub(super) fn frame_words(octets: &[u8]) -> String {
         Packet::Heartbeat { .. } => "HEARTBEAT".into(),
         Packet::Data(data) => {
             let name = data.kind.kind().name().trim_start_matches("RIO_");
-            format!("{name} {}, {} octets", data.seqno, data.payload.len())
+            format!("{name} {}, message {}, {} octets", data.seqno, data.msgid, data.payload.len())
         }
     }
 }

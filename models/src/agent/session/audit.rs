@@ -1,6 +1,7 @@
 //! What the conduits of all nodes come to, seen from above: no node could find that out.
 
-use super::{Session, census};
+use super::application::Application;
+use super::{Node, census};
 use crate::config::{SessionProtocol, Wanted};
 use crate::observe::stats::{ConduitEnd, SessionTotals};
 use session_management::conduit::{Record, Side};
@@ -8,21 +9,30 @@ use session_management::endpoint::StreamRef;
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Looks at all nodes of one flow, by device.
-pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTotals {
+/// One end of a flow: the application at its node.
+#[derive(Copy, Clone)]
+pub(super) struct End<'a> {
+    pub device: u32,
+    pub node: &'a Node,
+    pub app: &'a Application,
+}
+
+/// Looks at all ends of one flow, by device.
+pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
     let mut totals = SessionTotals { flow, nodes: nodes.len() as u32, ..SessionTotals::default() };
-    let by_id: BTreeMap<u16, &Session> = nodes.iter().map(|&(_, node)| (node.config.node, node)).collect();
+    let by_id: BTreeMap<u16, &End<'_>> = nodes.iter().map(|end| (end.app.config.node, end)).collect();
     let mut expected = BTreeSet::new();
-    for &(_, node) in nodes {
-        totals.stats.add(&node.totals());
+    for &End { node, app, .. } in nodes {
+        totals.stats.add(&app.totals(node));
         totals.multicast |=
-            matches!(node.config.protocol, SessionProtocol::Ethernet { multicast: Some(_), .. });
-        totals.unopened |= matches!(node.config.wanted, Wanted::Nothing(_));
-        let own = node.config.node;
-        for peer in node.config.creates.iter().flat_map(|creates| creates.peers.iter()) {
+            matches!(app.config.protocol, SessionProtocol::Ethernet { multicast: Some(_), .. });
+        totals.bridged |= app.is_bridged();
+        totals.unopened |= matches!(app.config.wanted, Wanted::Nothing(_));
+        let own = app.config.node;
+        for peer in app.config.creates.iter().flat_map(|creates| creates.peers.iter()) {
             let peer = *peer as u16;
-            let closed = node.closed.contains(&peer);
-            match node.config.wanted {
+            let closed = app.closed.contains(&peer);
+            match app.config.wanted {
                 _ if closed => totals.closed += 1,
                 Wanted::Conduits => {
                     expected.insert((own.min(peer), own.max(peer)));
@@ -34,11 +44,12 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
     }
     totals.expected = expected.len() as u64;
     let mut matched: BTreeMap<(u16, u16), u64> = BTreeMap::new();
-    for &(device, node) in nodes {
-        let own = node.config.node;
+    for &End { device, node, app } in nodes {
+        let (own, spoken) = (app.config.node, app.spoken());
         let mut kept: BTreeSet<(u16, u16)> = BTreeSet::new();
-        for (peer, protocol, records) in node.endpoint.conduits() {
-            let other = by_id.get(&peer).map_or(&[][..], |peer| peer.endpoint.records(own, protocol));
+        let conduits = node.endpoint.conduits().filter(|(_, protocol, _)| *protocol == spoken);
+        for (peer, protocol, records) in conduits {
+            let other = by_id.get(&peer).map_or(&[][..], |peer| peer.node.endpoint.records(own, protocol));
             let theirs: BTreeSet<(u16, u16)> = other
                 .iter()
                 .filter(|other| other.is_whole())
@@ -47,7 +58,7 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
             for record in records {
                 let fits = record.is_whole() && theirs.contains(&(record.receive, record.transmit));
                 count(&mut totals, record, fits);
-                let opened = node.open.get(&peer).map(|open| Time(open.since));
+                let opened = app.open.get(&peer).map(|open| Time(open.since));
                 totals.ends.push(ConduitEnd {
                     device,
                     peer,
@@ -64,11 +75,12 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
         }
         let mut leaked = 0;
         let mut from: BTreeMap<u16, u64> = BTreeMap::new();
-        for (stream, _) in node.endpoint.streams().filter(|(stream, _)| stream.side == Side::Receive) {
+        let streams = node.endpoint.streams().filter(|(_, protocol)| *protocol == spoken);
+        for (stream, _) in streams.filter(|(stream, _)| stream.side == Side::Receive) {
             *from.entry(stream.peer).or_default() += 1;
-            let other = by_id.get(&stream.peer).map(|peer| &peer.endpoint);
+            let other = by_id.get(&stream.peer).map(|peer| &peer.node.endpoint);
             let sends = other.is_some_and(|peer| peer.is_open(StreamRef::transmit(own, stream.stream)));
-            match node.config.wanted {
+            match app.config.wanted {
                 _ if kept.contains(&(stream.peer, stream.stream)) => {}
                 Wanted::Streams(_) if sends => totals.streams += 1,
                 _ => leaked += 1,
@@ -77,9 +89,9 @@ pub(crate) fn audit(flow: u16, end: u64, nodes: &[(u32, &Session)]) -> SessionTo
         totals.leaked += leaked;
         let most = from.into_values().max().unwrap_or(0);
         if most > totals.most_from_one.0 {
-            totals.most_from_one = (most, node.config.stream_limit.into());
+            totals.most_from_one = (most, app.config.stream_limit.into());
         }
-        totals.by_node.push((device, leaked, node.totals().allocated));
+        totals.by_node.push((device, leaked, app.stats.allocated));
     }
     let both = matched.iter().filter(|((a, b), _)| a < b);
     for ((a, b), &count) in both {
@@ -107,13 +119,13 @@ fn count(totals: &mut SessionTotals, record: &Record, fits: bool) {
 fn all_open(
     expected: &BTreeSet<(u16, u16)>,
     matched: &BTreeMap<(u16, u16), u64>,
-    by_id: &BTreeMap<u16, &Session>,
+    by_id: &BTreeMap<u16, &End<'_>>,
 ) -> Option<Time> {
     let mut last = None;
     for &(a, b) in expected {
         for (own, peer) in [(a, b), (b, a)] {
             matched.get(&(own, peer))?;
-            let since = by_id.get(&own)?.open.get(&peer)?.since;
+            let since = by_id.get(&own)?.app.open.get(&peer)?.since;
             last = last.max(Some(Time(since)));
         }
     }

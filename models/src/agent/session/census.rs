@@ -4,7 +4,9 @@
 //! A census makes no event. What a node had at an instant is what it had before the first thing that happened
 //! to it later, so it is kept then; between two things that happen nothing changes.
 
-use super::Session;
+use super::Node;
+use super::application::Application;
+use super::audit::End;
 use crate::config::Wanted;
 use crate::observe::stats::SessionCount;
 use session_management::conduit::{Record, Side};
@@ -51,46 +53,44 @@ impl Census {
     }
 }
 
-impl Session {
+impl Application {
     /// Something is about to happen at `now`: keeps what there is, if a census was in the meantime.
-    pub(super) fn keep_for_census(&mut self, now: u64) {
+    pub(super) fn keep_for_census(&mut self, node: &Node, now: u64) {
         let Some(census) = &self.census else { return };
         if census.next * census.every >= now {
             return;
         }
-        let holding = self.holding();
+        let holding = self.holding(node);
         if let Some(census) = &mut self.census {
             census.kept.push((census.next, holding));
             census.next = now.div_ceil(census.every);
         }
     }
 
-    fn holding(&self) -> Holding {
+    fn holding(&self, node: &Node) -> Holding {
+        let spoken = self.spoken();
         let record = |peer: u16| move |record: &Record| (peer, record.receive, record.transmit);
+        let conduits = node.endpoint.conduits().filter(|(_, protocol, _)| *protocol == spoken);
+        let streams = node.endpoint.streams().filter(|(_, protocol)| *protocol == spoken);
         Holding {
-            records: self
-                .endpoint
-                .conduits()
-                .flat_map(|(peer, _, records)| records.iter().map(record(peer)))
-                .collect(),
-            streams: self.endpoint.streams().map(|(stream, _)| stream).collect(),
-            allocated: self.past.allocated + self.endpoint.counters().allocated,
+            records: conduits.flat_map(|(peer, _, records)| records.iter().map(record(peer))).collect(),
+            streams: streams.map(|(stream, _)| stream).collect(),
+            allocated: self.stats.allocated,
             octets: self.stats.management_octets,
         }
     }
 }
 
 /// Counts at every instant of the census up to `end`.
-pub(super) fn count(nodes: &[(u32, &Session)], end: u64) -> Vec<SessionCount> {
-    let Some(every) = nodes.iter().find_map(|(_, node)| node.census.as_ref()).map(|census| census.every)
-    else {
+pub(super) fn count(nodes: &[End<'_>], end: u64) -> Vec<SessionCount> {
+    let Some(every) = nodes.iter().find_map(|end| end.app.census.as_ref()).map(|census| census.every) else {
         return Vec::new();
     };
-    let last: Vec<Holding> = nodes.iter().map(|(_, node)| node.holding()).collect();
+    let last: Vec<Holding> = nodes.iter().map(|end| end.app.holding(end.node)).collect();
     let at = |number: u64| {
-        let holdings = nodes.iter().zip(&last).map(|((_, node), last)| {
-            let kept = node.census.as_ref().and_then(|census| census.at(number));
-            (node.config.node, node.config.wanted, kept.unwrap_or(last))
+        let holdings = nodes.iter().zip(&last).map(|(end, last)| {
+            let kept = end.app.census.as_ref().and_then(|census| census.at(number));
+            (end.app.config.node, end.app.config.wanted, kept.unwrap_or(last))
         });
         count_one(Time(number * every), &holdings.collect::<Vec<_>>())
     };

@@ -1,7 +1,8 @@
 //! What becomes of a message between protocol and host.
 
+use super::application::{Action, Seat};
 use super::names;
-use super::{Action, Session, command, is_data};
+use super::{command, is_data};
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Cx, Send};
 use crate::config::{Fate, MessageFault, SessionConfig};
@@ -98,10 +99,27 @@ impl Launcher {
     }
 }
 
-impl Session {
+impl Seat<'_> {
+    /// Counts a message by its command. Data may have none.
+    fn count_message(&mut self, transmit: &Transmit) {
+        let stats = &mut self.app.stats;
+        stats.messages += 1;
+        if transmit.stream.is_some() {
+            return;
+        }
+        match transmit.octets.first().copied().and_then(Command::from_code) {
+            Some(Command::Open) => stats.opens += 1,
+            Some(Command::Accept) => stats.accepts += 1,
+            Some(Command::Refuse) => stats.refuses += 1,
+            Some(Command::Close) => stats.closes += 1,
+            _ => {}
+        }
+    }
+
     /// A message leaves the endpoint.
     pub(super) fn launch(&mut self, cx: &mut Cx<'_>, transmit: Transmit) {
-        if self.config.mute {
+        self.count_message(&transmit);
+        if self.app.config.mute {
             return;
         }
         let octets = &transmit.octets;
@@ -110,9 +128,9 @@ impl Session {
             _ => false,
         };
         let managed =
-            self.config.directory.get(&transmit.destination).is_some_and(|entry| own(entry.contact));
+            self.app.config.directory.get(&transmit.destination).is_some_and(|entry| own(entry.contact));
         // What goes to a group goes where every node takes management messages.
-        let managed = managed || self.config.is_group(transmit.destination);
+        let managed = managed || self.app.config.is_group(transmit.destination);
         let headless = matches!(transmit.conveyance, Contact::Stream { .. }) && !managed;
         let command = command(octets).filter(|_| !headless);
         let data = headless || is_data(command);
@@ -120,60 +138,67 @@ impl Session {
             && let Ok(Parsed::FlowControl(message)) = Parsed::parse(octets, Mode::NonValidation)
         {
             match message.flow {
-                Flow::Xoff => self.stats.xoffs += 1,
-                Flow::Xon => self.stats.xons += 1,
-                Flow::Rts => self.stats.rts += 1,
+                Flow::Xoff => self.app.stats.xoffs += 1,
+                Flow::Xon => self.app.stats.xons += 1,
+                Flow::Rts => self.app.stats.rts += 1,
             }
         }
         if data {
-            self.stats.data_messages += 1;
-            self.stats.data_until = Time(cx.fabric_now);
+            self.app.stats.data_messages += 1;
+            self.app.stats.data_until = Time(cx.fabric_now);
         }
         let message = Message { transmit, data, since: cx.fabric_now };
-        if self.launcher.held.is_some() {
+        if self.app.launcher.held.is_some() {
             let words = words(&message);
-            self.launcher.held.get_or_insert_default().push((words, message));
+            self.app.launcher.held.get_or_insert_default().push((words, message));
             return;
         }
         let fate = match headless {
             true => None,
-            false => self.launcher.fate(message.transmit.destination, &message.transmit.octets),
+            false => self.app.launcher.fate(message.transmit.destination, &message.transmit.octets),
         };
         match fate {
             None => self.leave(cx, message),
             Some(Fate::Lose) => {
-                self.stats.injected[0] += 1;
+                self.app.stats.injected[0] += 1;
                 self.lost(cx, &message);
             }
             Some(Fate::Duplicate) => {
-                self.stats.injected[1] += 1;
-                self.stats.data_doubled += u64::from(message.data);
+                self.app.stats.injected[1] += 1;
+                self.app.stats.data_doubled += u64::from(message.data);
                 self.leave(cx, message.clone());
                 self.leave(cx, message);
             }
             Some(Fate::Delay(time)) => {
-                self.stats.injected[2] += 1;
-                self.plan(cx.fabric_now + time.0, Action::Leave(Box::new(message)));
+                self.app.stats.injected[2] += 1;
+                self.app.plan(cx.fabric_now + time.0, Action::Leave(Box::new(message)));
             }
         }
     }
 
     /// Octets that the scenario wants to be sent leave as a management message.
     pub(super) fn inject(&mut self, cx: &mut Cx<'_>, number: usize) {
-        let (_, destination, octets) = self.config.injections[number].clone();
-        let conveyance = self.config.directory[&destination].contact;
-        let transmit = Transmit { destination, conveyance, class: Class::High, order: Order::Free, octets };
+        let (_, destination, octets) = self.app.config.injections[number].clone();
+        let conveyance = self.app.config.directory[&destination].contact;
+        let transmit = Transmit {
+            destination,
+            conveyance,
+            class: Class::High,
+            order: Order::Free,
+            stream: None,
+            octets,
+        };
         self.leave(cx, Message { transmit, data: false, since: cx.fabric_now });
     }
 
     /// A message is handed to the host.
     pub(super) fn leave(&mut self, cx: &mut Cx<'_>, message: Message) {
-        let words = self.config.charted.then(|| words(&message));
+        let words = self.app.config.charted.then(|| words(&message));
         let Message { transmit, data, since } = message;
-        let low = self.launcher.priority;
+        let low = self.app.launcher.priority;
         let (conveyance, priority) = match transmit.conveyance {
             Contact::Mailbox(mailbox) => {
-                let segment = self.launcher.segment(mailbox, transmit.octets.len());
+                let segment = self.app.launcher.segment(mailbox, transmit.octets.len());
                 let conveyance = Conveyance::Message { mailbox, segment, order: order(transmit.order) };
                 (conveyance, low + u8::from(transmit.class == Class::High))
             }
@@ -183,11 +208,11 @@ impl Session {
         let to = u32::from(transmit.destination);
         let ends = !matches!(transmit.order, Order::Part { last: false, .. });
         if !data {
-            self.stats.management_octets += transmit.octets.len() as u64;
+            self.app.stats.management_octets += transmit.octets.len() as u64;
         }
         let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) });
         if data {
-            self.under_way.insert(token, ends);
+            self.app.under_way.insert(token, ends);
         }
         if let Some(words) = words {
             let kind = SignalKind::Sent { token, to: transmit.destination, since: Time(since), words };
@@ -197,7 +222,7 @@ impl Session {
 
     /// A message never leaves.
     pub(super) fn lost(&mut self, cx: &mut Cx<'_>, message: &Message) {
-        if self.config.charted {
+        if self.app.config.charted {
             let kind = SignalKind::Lost { to: message.transmit.destination, words: words(message) };
             cx.tell_at(Time(message.since), kind);
         }

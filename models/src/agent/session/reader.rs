@@ -71,20 +71,21 @@ fn by_tag(words: &BTreeMap<u32, u32>, cos: u8) -> Participation {
 impl Session {
     /// The registers of a node are wanted.
     pub(super) fn read_registers(&mut self, cx: &mut Cx<'_>, peer: u16) {
-        self.reader.waiting.push_back(peer);
+        self.node.reader.waiting.push_back(peer);
         self.read_on(cx);
     }
 
     /// Asks for the next register, unless one is being read.
     fn read_on(&mut self, cx: &mut Cx<'_>) {
+        let (app, reads_tags) = (self.speaker(cx), self.reads_tags());
         loop {
-            if self.reader.walk.is_none() {
-                let Some(peer) = self.reader.waiting.pop_front() else { return };
+            if self.node.reader.walk.is_none() {
+                let Some(peer) = self.node.reader.waiting.pop_front() else { return };
                 let (list, words) = (Discovery::new(), BTreeMap::new());
-                self.reader.walk =
+                self.node.reader.walk =
                     Some(Walk { peer, list, words, asked: None, failed: false, outside: BTreeMap::new() });
             }
-            let Some(walk) = &mut self.reader.walk else { return };
+            let Some(walk) = &mut self.node.reader.walk else { return };
             if walk.asked.is_some() {
                 return;
             }
@@ -94,7 +95,7 @@ impl Session {
                 Some(_) if walk.failed => None,
                 Some(_) => match block {
                     Some(block) => next_word(&walk.words).map(|at| block + at),
-                    None if self.config.reads_tags => next_outside(&walk.outside),
+                    None if reads_tags => next_outside(&walk.outside),
                     None => None,
                 }
                 .and_then(|at| Access::register(at).ok()),
@@ -105,32 +106,34 @@ impl Session {
             };
             let token = cx.send(Send {
                 to: walk.peer.into(),
-                priority: self.config.priority,
+                priority: self.apps[app].config.priority,
                 conveyance: Conveyance::Register { hop_count: TO_ENDPOINT, access, write: None },
                 payload: Data::length(0),
             });
             walk.asked = Some((token, access));
-            self.stats.register_reads += 1;
+            self.apps[app].stats.register_reads += 1;
             return;
         }
     }
 
     /// All that is needed is known: the endpoint is told.
     fn read_through(&mut self, cx: &mut Cx<'_>) {
-        let Some(walk) = self.reader.walk.take() else { return };
+        let Some(walk) = self.node.reader.walk.take() else { return };
+        let app = self.speaker(cx);
+        let config = &self.apps[app].config;
         let (participation, attributes) = match walk.list.find(EF_ID) {
             Some(_) if !walk.failed => {
                 let word = |at| walk.words.get(&at).copied().unwrap_or(0);
-                let reading = register::read_block(word, self.config.mode);
+                let reading = register::read_block(word, config.mode);
                 (reading.participation, reading.attributes)
             }
-            None if !walk.failed && self.config.reads_tags => {
-                (by_tag(&walk.outside, self.config.cos), Attributes::default())
+            None if !walk.failed && self.reads_tags() => {
+                (by_tag(&walk.outside, config.cos), Attributes::default())
             }
             // What cannot be read says nothing.
             _ => (Participation::None, Attributes::default()),
         };
-        self.note(cx, || {
+        self.apps[app].note(cx, || {
             let says = match participation {
                 Participation::Ready(Contact::Mailbox(mailbox)) => format!("mailbox {mailbox}"),
                 Participation::Ready(Contact::Stream { stream, cos }) => {
@@ -141,29 +144,27 @@ impl Session {
             };
             format!("has read registers of id {}: {says}", walk.peer)
         });
-        self.endpoint.handle_participation(cx.now, walk.peer, participation, &attributes);
-        if self.scanning.contains(&walk.peer) && !matches!(participation, Participation::Initialising(_)) {
-            self.scanning.remove(&walk.peer);
-            if matches!(participation, Participation::Ready(_)) {
-                self.create(cx, walk.peer);
+        self.node.endpoint.handle_participation(cx.now, walk.peer, participation, &attributes);
+        if matches!(participation, Participation::Initialising(_)) {
+            return;
+        }
+        for app in 0..self.apps.len() {
+            let scanned = self.apps[app].scanning.remove(&walk.peer);
+            if scanned && matches!(participation, Participation::Ready(_)) {
+                self.seat(cx, app).create(cx, walk.peer);
             }
         }
+        self.speak_for(cx, app);
     }
 
-    /// Reads the registers of all nodes there are, to open conduits to those that take part.
-    pub(super) fn scan(&mut self, cx: &mut Cx<'_>) {
-        for peer in self.config.scans.clone() {
-            if self.endpoint.look_at(peer) {
-                self.create(cx, peer);
-            } else {
-                self.scanning.insert(peer);
-            }
-        }
+    /// Whether it looks at the Component Tags of nodes without a block.
+    fn reads_tags(&self) -> bool {
+        self.apps.iter().any(|app| app.config.reads_tags)
     }
 
     /// What became of a register access. False: it was none.
     pub(super) fn register_outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: &Outcome) -> bool {
-        let Some(walk) = &mut self.reader.walk else { return false };
+        let Some(walk) = &mut self.node.reader.walk else { return false };
         let Some((_, access)) = walk.asked.take_if(|asked| asked.0 == token) else { return false };
         let word = match outcome {
             Outcome::Answer(answer) => {

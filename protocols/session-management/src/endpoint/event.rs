@@ -73,6 +73,8 @@ pub struct Transmit {
     pub class: Class,
     /// Its place among the others.
     pub order: Order,
+    /// The stream whose data it is; none: it is no data.
+    pub stream: Option<StreamRef>,
     /// The message, not padded; with DATA3 the PDU alone.
     pub octets: Vec<u8>,
 }

@@ -72,10 +72,11 @@ fn order_of(shape: &Shape, first: bool, last: bool) -> Order {
 impl Endpoint {
     // Sending.
 
-    /// PDUs that streams of this node have not handed out whole.
+    /// PDUs of a protocol that streams of this node have not handed out whole.
     #[must_use]
-    pub fn queued_pdus(&self) -> usize {
-        self.streams.values().map(|open| open.queue.len()).sum()
+    pub fn queued_pdus(&self, protocol: Protocol) -> usize {
+        let open = self.streams.values().filter(|open| open.protocol == protocol);
+        open.map(|open| open.queue.len()).sum()
     }
 
     /// Queues a PDU on a stream of this node.
@@ -174,8 +175,14 @@ impl Endpoint {
         if typed {
             let conveyance = Contact::Stream { stream, cos: 0 };
             let class = Class::Low;
-            let message = Transmit { destination: peer, conveyance, class, order: Order::Free, octets: pdu };
-            self.low.push_back(message);
+            self.low.push_back(Transmit {
+                destination: peer,
+                conveyance,
+                class,
+                order: Order::Free,
+                stream: Some(StreamRef::transmit(peer, stream)),
+                octets: pdu,
+            });
             return Ok(());
         }
         let contact = self.contact(peer).ok_or(Refused::NoParticipant)?;
@@ -203,7 +210,15 @@ impl Endpoint {
             let first = !segments.is_started();
             let Ok(octets) = segments.next(&shape) else { return };
             let order = order_of(&shape, first, segments.is_finished());
-            self.low.push_back(Transmit { destination, conveyance, class: Class::Low, order, octets });
+            let stream = Some(StreamRef::transmit(destination, stream));
+            self.low.push_back(Transmit {
+                destination,
+                conveyance,
+                class: Class::Low,
+                order,
+                stream,
+                octets,
+            });
         }
     }
 
@@ -338,7 +353,8 @@ impl Endpoint {
             open.queue.pop_front();
         }
         let octets = octets.ok()?;
-        Some(Transmit { destination: stream.peer, conveyance, class: Class::Low, order, octets })
+        let (destination, stream) = (stream.peer, Some(stream));
+        Some(Transmit { destination, conveyance, class: Class::Low, order, stream, octets })
     }
 
     // Flow control.
@@ -385,6 +401,7 @@ impl Endpoint {
                         conveyance: contact,
                         class,
                         order: Order::Free,
+                        stream: None,
                         octets,
                     });
                 }

@@ -759,6 +759,12 @@ fn bridges() {
     assert_eq!(bridge.forward(Port::External(1), &frame(mac(1), mac(2))), Forward::default());
     assert_eq!(bridge.forward(Port::External(1), &frame(mac(9), mac(1))), everywhere, "not learnt yet");
     assert_eq!(bridge.forward(Port::NodeBroadcast(8), &frame(mac(7), mac(8))), Forward::default());
+    // What a server repeats teaches nothing, goes out, and not back.
+    assert_eq!(bridge.forward(Port::Repeated, &frame(all, mac(20))), outside);
+    assert_eq!(bridge.forward(Port::Repeated, &frame(mac(7), mac(20))), Forward::default());
+    assert_eq!(bridge.port(mac(20)), None);
+    bridge.learn(mac(21), Port::Node(9));
+    assert_eq!(bridge.port(mac(21)), Some(Port::Node(9)));
     // It follows an address that moves.
     bridge.forward(Port::External(2), &frame(all, mac(7)));
     assert_eq!(bridge.port(mac(7)), Some(Port::External(2)));

@@ -90,9 +90,10 @@ fn check_ports(c: &mut Compiler<'_>, parts: &[Placed]) {
 }
 
 /// The agents of all endpoints that take part in such flows.
-pub(crate) fn agents(c: &mut Compiler<'_>, parts: Vec<Placed>) -> Vec<AgentConfig> {
+pub(crate) fn agents(c: &mut Compiler<'_>, mut parts: Vec<Placed>) -> Vec<AgentConfig> {
     check_interfaces(c, &parts);
     check_ports(c, &parts);
+    super::session::shared::share(c, &mut parts);
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
     for Placed { device, flow, source, node } in parts {
         let protocol = match (node, &c.host) {

@@ -1,7 +1,9 @@
 //! Flows of session management: every endpoint of `from` and `to` becomes a node.
 
+mod bridge;
 mod broadcast;
 mod discovery;
+pub(super) mod shared;
 mod vendor;
 
 use super::messages::{self, Carried};
@@ -159,6 +161,11 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
         Some(ethernet) => {
             ethernet.mtu.get_or_insert(1500);
             ethernet.broadcast_every.get_or_insert(0);
+            for bridge in ethernet.bridges.iter_mut().flatten() {
+                bridge.hosts.get_or_insert(1);
+                bridge.rate.get_or_insert_with(|| "1 Gb/s".into());
+                bridge.broadcasts.get_or_insert(true);
+            }
         }
         None if session.vendor.is_none() => {
             session.protocol.get_or_insert(PROTOCOL);
@@ -181,7 +188,7 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     session.chart.get_or_insert(false);
 }
 
-/// Every time of a flow with its place.
+/// Every quantity of a flow with its place.
 pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     let own = [
         ("at", &session.at),
@@ -206,6 +213,10 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     }
     for (i, command) in session.user_defined.iter().flatten().enumerate() {
         times.push((format!("user_defined/{i}/at"), &command.at));
+    }
+    let bridges = session.ethernet.iter().flat_map(|ethernet| ethernet.bridges.iter().flatten());
+    for (i, rate) in bridges.enumerate().filter_map(|(i, bridge)| Some((i, bridge.rate.as_ref()?))) {
+        times.push((format!("ethernet/bridges/{i}/rate"), rate));
     }
     for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
         times.push((format!("script/steps/{i}/at"), &step.at));
@@ -246,13 +257,6 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     }
     if session.ethernet.is_some() && session.protocol.is_some() {
         mixed("session/protocol", "Ethernet has a ProtoID of its own", "leave one of the two out");
-    }
-    let first = c.spec.traffic.iter().position(|flow| flow.session.is_some());
-    if let Some(first) = first.filter(|&first| !std::ptr::eq(&c.spec.traffic[first], flow)) {
-        let message = "a second flow opens conduits: an endpoint is one node";
-        let finding = Diagnostic::error("SC048", format!("{at}/session"), message);
-        let finding = finding.help("name all endpoints in one flow");
-        c.out.push(finding.also(format!("/traffic/{first}/session"), "the first one"));
     }
     if let Some(id) = session.protocol
         && Protocol::standard(id).is_none_or(|protocol| protocol == Protocol::ETHERNET)
@@ -367,6 +371,7 @@ pub(crate) fn nodes(
     let tags = settings.values().any(|found| *filled(&found.node.announces) == AnnouncesKind::ComponentTag);
     let scans = discovery::scans(c, &at, session, &settings);
     let group = broadcast::group(c, &at, session, &by_name, &directory);
+    let bridged = bridge::bridged(c, &at, session, &by_name, &members);
     let commands = vendor::commands(c, &at, session, &by_name);
     let vendor = session.vendor.as_ref().and_then(|vendor| vendor::identity(vendor).ok());
     if c.out.len() > before {
@@ -383,11 +388,6 @@ pub(crate) fn nodes(
         }
         (None, None) => SessionProtocol::Plain(*filled(&session.protocol)),
     };
-    let lives: BTreeMap<u16, Vec<Time>> = restarts
-        .iter()
-        .map(|(&device, all)| (c.ids[device] as u16, all.iter().map(|restart| restart.at).collect()))
-        .collect();
-    let lives = Arc::new(lives);
     let begin = filled(&session.at).get();
     let offset = filled(&session.offset).get();
     let spread = Duration(filled(&session.spread).get());
@@ -417,6 +417,8 @@ pub(crate) fn nodes(
                 }
             },
             protocol,
+            server: bridged.server,
+            bridges: Arc::clone(&bridged.bridges),
             cos: *filled(&node.cos),
             classes: *filled(&node.classes),
             segment: *filled(&node.segment),
@@ -442,7 +444,8 @@ pub(crate) fn nodes(
             user_commands: node.user_commands.clone().unwrap_or_default(),
             commands: commands.get(&device).cloned().unwrap_or_default(),
             vendor_streams: node.vendor_streams.clone().unwrap_or_default(),
-            lives: Arc::clone(&lives),
+            // Filled in when all flows are known.
+            lives: Arc::default(),
             rts: *filled(&node.rts),
             mute: *filled(&node.mute),
             directory: Arc::clone(&directory),

@@ -1,6 +1,6 @@
 //! Session management in the scenario language.
 
-use super::{Names, Picoseconds, ProgramSpec, Quantity, ServiceSpec};
+use super::{Names, Picoseconds, ProgramSpec, Quantity, Rate, ServiceSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -370,6 +370,32 @@ pub struct EthernetSpec {
     /// of type 9 (default: the source makes a copy for each peer).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multicast: Option<String>,
+    /// Node that repeats broadcasts for all: each node sends one frame to it, and it sends a copy to each of
+    /// the others (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// Nodes that bridge a segment of Ethernet to the fabric. What is sent to them is for the hosts in the
+    /// segment, each in turn, and what they send comes from these (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bridges: Option<Vec<BridgeSpec>>,
+}
+
+/// A node that bridges a segment of Ethernet to the fabric, as a layer-2 switch.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BridgeSpec {
+    /// The node.
+    pub node: String,
+    /// Hosts in the segment (default 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub hosts: Option<u16>,
+    /// Rate of the segment, in bits a second (default "1 Gb/s").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// Whether broadcasts pass, both ways (default true).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broadcasts: Option<bool>,
 }
 
 /// A node that begins anew.

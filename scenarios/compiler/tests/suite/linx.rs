@@ -606,15 +606,16 @@ fn two_nodes_say_what_the_text_says() {
     simulation.finish();
     let [first, second] = words.0;
     let ack = "ACK 1 to 66 (128, 10), cid 512";
-    let message = |seqno: u16| {
+    let message = |seqno: u16, msgid: u8| {
         let parts = [("FRAG_START", 100), ("FRAG", 112), ("FRAG", 38)];
-        (seqno..).zip(parts).map(|(seqno, (name, octets))| format!("{name} {seqno}, {octets} octets"))
+        let said = move |(seqno, (name, octets))| format!("{name} {seqno}, message {msgid}, {octets} octets");
+        (seqno..).zip(parts).map(said)
     };
     let mut expected: Vec<String> = vec!["REQ 1 (256, 5)".into(), ack.into(), ack.into()];
     // One that proves that this end is up, and one in each 10 us from there.
     let heartbeats = |count| (0..count).map(|_| "HEARTBEAT".to_owned());
-    expected
-        .extend(heartbeats(2).chain(message(0)).chain(heartbeats(2)).chain(message(3)).chain(heartbeats(1)));
+    expected.extend(heartbeats(2).chain(message(0, 1)).chain(heartbeats(2)).chain(message(3, 2)));
+    expected.extend(heartbeats(1));
     assert_eq!(first, expected);
     let ack = "ACK 66 to 1 (128, 10), cid 768".to_owned();
     let expected = ["REQ 66 (128, 10)".to_owned(), ack.clone(), ack].into_iter().chain(heartbeats(5));

@@ -274,11 +274,36 @@ fn a_sender_may_cut_in_patches() {
     system["traffic"][0]["limit"] = json!(1);
     system["traffic"][0]["arrivals"] = json!({"constant": {"interval": "20 us", "phase": "20 us"}});
     let ([first, _], totals) = said(system);
-    let parts = ["PATCH_START 0, 96 octets", "FRAG 1, 106 octets", "PATCH 2, 48 octets"];
+    let parts = [
+        "PATCH_START 0, message 1, 96 octets",
+        "FRAG 1, message 1, 106 octets",
+        "PATCH 2, message 1, 48 octets",
+    ];
     let data: Vec<&String> = first.iter().filter(|words| words.contains("octets")).collect();
     assert_eq!(data, parts.iter().collect::<Vec<_>>());
     sound(&totals);
     assert_eq!(totals.stats.delivered, 1);
+}
+
+/// A sender takes the next msgid for each message, also for those of one frame, of which nobody needs it.
+/// Law: the 258 messages of a connection have 1 to 255, 0, 1 and 2, each the same in all its frames.
+///
+/// Proves: RIOCM-10.1.2.1-3
+#[test]
+fn each_message_has_the_next_msgid() {
+    for (size, frames) in [(60, 1), (120, 2)] {
+        let mut system = pair(json!({"mtu": 128}), json!({}));
+        system["traffic"][0]["size"] = json!(size);
+        system["traffic"][0]["limit"] = json!(258);
+        system["traffic"][0]["arrivals"] = json!({"constant": {"interval": "2 us", "phase": "20 us"}});
+        system["run"]["until"] = json!("800 us");
+        let ([first, _], totals) = said(system);
+        assert_eq!(totals.stats.delivered, 258);
+        let of = |words: &String| words.split(", message ").nth(1)?.split(',').next()?.parse().ok();
+        let found: Vec<u16> = first.iter().filter_map(of).collect();
+        let law: Vec<u16> = (1..=258).flat_map(|message| vec![message % 256; frames]).collect();
+        assert_eq!(found, law, "{size} octets");
+    }
 }
 
 /// Packets of three priorities overtake each other; messages, of several packets each, do not.

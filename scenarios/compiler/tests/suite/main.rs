@@ -14,6 +14,8 @@ mod options;
 mod plan;
 mod programs;
 mod session;
+mod session_bridges;
+mod session_flows;
 mod session_messages;
 mod studies;
 mod transfer;

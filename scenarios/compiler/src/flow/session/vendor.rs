@@ -133,6 +133,10 @@ pub(super) fn settings(
     node: &SessionNodeSpec,
     session: &SessionSpec,
 ) -> Known {
+    // A node may speak Ethernet, or open streams, in another flow.
+    let sessions = || c.spec.traffic.iter().filter_map(|flow| flow.session.as_ref());
+    let any_ethernet = sessions().any(|session| session.ethernet.is_some());
+    let any_streams = sessions().any(|session| session.opens == Some(OpensKind::Stream));
     let mut no = |key: &str, message: String, help: &str| {
         c.once(Diagnostic::error("SC091", format!("{at}/{key}"), message).help(help));
     };
@@ -154,7 +158,7 @@ pub(super) fn settings(
     let offset_vendor = whose("data_offset_vendor", &node.data_offset_vendor);
     let vendor = whose("vendor", &node.vendor);
     match node.mtu {
-        Some(_) if !ethernet => {
+        Some(_) if !any_ethernet => {
             no("mtu", "only Ethernet has an MTU".into(), "use session.ethernet, or leave it out");
         }
         Some(MtuSpec::Range(MtuRange { from, to })) if from > to => {
@@ -162,11 +166,11 @@ pub(super) fn settings(
         }
         _ => {}
     }
-    if *filled(&node.frames_kept) > 1 && !ethernet {
+    if *filled(&node.frames_kept) > 1 && !any_ethernet {
         let help = "use session.ethernet, or leave it out";
         no("frames_kept", "only frames of Ethernet are dropped while a stream is stopped".into(), help);
     }
-    if *filled(&node.reuse_stream) && session.opens != Some(OpensKind::Stream) {
+    if *filled(&node.reuse_stream) && !any_streams {
         no("reuse_stream", "nobody opens a further stream".into(), "use opens: \"stream\", or leave it out");
     }
     let mut attributes = Vec::new();

@@ -1,0 +1,701 @@
+//! An application at its node: what one flow opens, sends and takes.
+
+use super::bridge::Beyond;
+use super::census::Census;
+use super::launch::{self, Launcher};
+use super::setup::{periods, spoken};
+use super::{Node, Role, names};
+use crate::agent::Service;
+use crate::agent::courier::{Courier, Step};
+use crate::agent::protocol::{Cx, Token};
+use crate::agent::workload::Sender;
+use crate::config::{ContactSource, ScriptStep, SessionConfig, SessionProtocol, UserCommand, Wanted};
+use crate::observe::probe::{ProtocolFact, SignalKind};
+use crate::observe::stats::SessionStats;
+use session_management::attribute::List;
+use session_management::conduit::Side;
+use session_management::endpoint::{Deadline, Event, Outstanding, StreamRef};
+use session_management::ethernet;
+use session_management::message::Command;
+use session_management::protocol::{NO_STREAM, Protocol as Spoken};
+use session_management::register::Participation;
+use session_management::status::StatusBits;
+use sim_core::{Purpose, Stream, Time};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Octets in front of the payload of an Ethernet frame.
+pub(super) const FRAME_HEADER: usize = 14;
+
+/// What the application or the scenario does at an instant of the fabric.
+#[derive(Debug)]
+pub(super) enum Action {
+    Create(u16),
+    Scan,
+    CloseAll,
+    Restart(bool),
+    /// Octets leave as they are.
+    Inject(usize),
+    /// A USERDEFINED command leaves.
+    Command(usize),
+    /// The consumer is done with a PDU.
+    Consumed,
+    /// A frame has left into the segment behind a bridge.
+    Left(Vec<u8>),
+    /// A delayed message leaves.
+    Leave(Box<launch::Message>),
+    Script(usize),
+    /// The program has computed.
+    Computed(u32),
+}
+
+/// A conduit, or streams, that are open at this end. F: not open.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Open {
+    pub receive: u16,
+    pub transmit: u16,
+    pub since: u64,
+}
+/// The application that takes PDUs, one after the other.
+#[derive(Debug)]
+pub(super) struct Taker {
+    service: Service,
+    stop_at: u32,
+    go_at: u32,
+    /// When each was sent, if it says so.
+    waiting: VecDeque<Option<Time>>,
+    serving: Option<Option<Time>>,
+    stopped: bool,
+}
+/// One application of a node: what a flow of session management is there.
+#[derive(Debug)]
+pub(super) struct Application {
+    /// Its place among the applications of the node.
+    pub number: usize,
+    /// Part of the agent, and flow.
+    pub part: u16,
+    pub flow: u16,
+    pub config: Box<SessionConfig>,
+    pub launcher: Launcher,
+    /// Who sends PDUs.
+    pub sender: Sender,
+    pdus: u32,
+    /// PDUs for conduits that are not open yet, by peer.
+    waiting: BTreeMap<u16, VecDeque<Vec<u8>>>,
+    pub open: BTreeMap<u16, Open>,
+    /// Peers to which it has closed what it had: it wants nothing there any more.
+    pub closed: BTreeSet<u16>,
+    /// Ids that are scanned for participants.
+    pub scanning: BTreeSet<u16>,
+    pub agenda: BTreeMap<(u64, u64), Action>,
+    entries: u64,
+    /// Data messages under way, and whether the PDU ends with them.
+    pub under_way: BTreeMap<Token, bool>,
+    consumer: Option<Box<Taker>>,
+    /// The rank of a program that it runs.
+    pub courier: Option<Box<Courier>>,
+    pub stats: SessionStats,
+    /// Bridges, segments behind them, and a broadcast server, if it speaks Ethernet.
+    pub beyond: Beyond,
+    /// What it had at certain instants.
+    pub census: Option<Box<Census>>,
+}
+
+impl Application {
+    /// `path`: of the endpoint; `number`: its place among the applications of the node.
+    pub fn new(seed: u64, path: &str, number: usize, role: Role<'_>) -> Self {
+        let Role { part, flow, config, sender } = role;
+        let mut application = Application {
+            number,
+            part,
+            flow,
+            launcher: Launcher::new(config),
+            sender,
+            pdus: 0,
+            waiting: BTreeMap::new(),
+            open: BTreeMap::new(),
+            closed: BTreeSet::new(),
+            scanning: BTreeSet::new(),
+            agenda: BTreeMap::new(),
+            entries: 0,
+            under_way: BTreeMap::new(),
+            consumer: config.consumer.map(|consumer| {
+                Box::new(Taker {
+                    service: Service::new(consumer.service, seed, &format!("{path}/{flow}/consumer")),
+                    stop_at: consumer.stop_at,
+                    go_at: consumer.go_at,
+                    waiting: VecDeque::new(),
+                    serving: None,
+                    stopped: false,
+                })
+            }),
+            courier: config.program.as_ref().map(|program| Box::new(Courier::new(program))),
+            stats: SessionStats::default(),
+            beyond: Beyond::new(config.bridges.get(&config.node).copied()),
+            census: config.census.map(|every| Box::new(Census::new(every))),
+            config: Box::new(config.clone()),
+        };
+        if let Some(creates) = &config.creates {
+            let mut draws = Stream::new(seed, &creates.stream, Purpose::PHASE);
+            let scans = !config.scans.is_empty();
+            if scans {
+                application.plan(creates.at.0, Action::Scan);
+            }
+            for &peer in creates.peers.iter().filter(|_| !scans) {
+                let later =
+                    if creates.spread.0 == 0 { 0 } else { draws.uniform_between(0, creates.spread.0) };
+                application.plan(creates.at.0 + later, Action::Create(peer as u16));
+            }
+        }
+        if let Some(at) = config.close_at {
+            application.plan(at.0, Action::CloseAll);
+        }
+        for restart in &config.restarts {
+            application.plan(restart.at.0, Action::Restart(restart.reuses));
+        }
+        for (number, command) in config.commands.iter().enumerate() {
+            application.plan(command.at.0, Action::Command(number));
+        }
+        for (number, (at, ..)) in config.injections.iter().enumerate() {
+            application.plan(at.0, Action::Inject(number));
+        }
+        for (number, (at, step)) in config.script.iter().flatten().enumerate() {
+            let action = match step {
+                ScriptStep::Restart => Action::Restart(false),
+                _ => Action::Script(number),
+            };
+            application.plan(at.0, action);
+        }
+        application
+    }
+
+    pub fn plan(&mut self, at: u64, action: Action) {
+        self.entries += 1;
+        self.agenda.insert((at, self.entries), action);
+    }
+
+    /// What is due by now, taken off the agenda.
+    pub fn planned(&mut self, now: u64) -> Option<Action> {
+        self.agenda.first_entry().filter(|entry| entry.key().0 <= now).map(|entry| entry.remove())
+    }
+
+    /// When it wants something next.
+    pub fn next(&self) -> Option<Time> {
+        let planned = self.agenda.first_key_value().map(|(&(at, _), _)| Time(at));
+        planned.into_iter().chain(self.sender.next()).min()
+    }
+
+    pub fn spoken(&self) -> Spoken {
+        spoken(self.config.protocol)
+    }
+
+    /// Tells observers of something, if they want to know.
+    pub fn note(&self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
+        if self.config.charted {
+            cx.tell(SignalKind::Note { words: words() });
+        }
+    }
+
+    /// Octets in front of the payload of a PDU.
+    fn header(&self) -> usize {
+        match self.config.protocol {
+            SessionProtocol::Ethernet { .. } => FRAME_HEADER,
+            SessionProtocol::Plain(_) | SessionProtocol::Vendor { .. } => 0,
+        }
+    }
+
+    /// What it had is forgotten: its node restarts.
+    pub fn forget(&mut self, cx: &mut Cx<'_>) {
+        self.note(cx, || "restarts".into());
+        self.closed.clear();
+        self.beyond.forget();
+        self.scanning.clear();
+        // Streams that are no conduits were not counted when they opened.
+        if self.config.wanted == Wanted::Conduits {
+            for _ in 0..self.open.len() {
+                cx.emit(ProtocolFact::ConduitEnded);
+            }
+            self.stats.ended += self.open.len() as u64;
+        }
+        self.open.clear();
+        self.stats.pdus_lost += self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
+        self.waiting.clear();
+        self.under_way.clear();
+        if let Some(taker) = &mut self.consumer {
+            taker.waiting.clear();
+            taker.stopped = false;
+        }
+        self.stats.restarts += 1;
+    }
+
+    /// What is known so far, with what only the end shows.
+    pub fn totals(&self, node: &Node) -> SessionStats {
+        let mut stats = self.stats;
+        // What a node counts for all its applications together stands with the first.
+        if self.number == 0 {
+            let counters = node.counters();
+            stats.retransmissions = counters.retransmissions;
+            stats.malformed = counters.malformed;
+            stats.dropped = counters.dropped;
+        }
+        let queued = node.endpoint.queued_pdus(self.spoken()) as u64;
+        stats.pdus_waiting = queued + self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
+        let header = self.header();
+        let waiting = self.waiting.values().flatten();
+        stats.oldest_waiting = waiting.filter_map(|pdu| sent_at(pdu, header)).min();
+        let delayed = |action: &&Action| matches!(action, Action::Leave(message) if message.is_data());
+        let delayed = self.agenda.values().filter(delayed).count();
+        stats.data_held =
+            (self.under_way.len() + delayed + self.launcher.held_data()) as u64 + self.beyond.waiting();
+        stats
+    }
+
+    /// Whether a PDU was sent before an end of its stream restarted.
+    fn is_of_former_life(&self, cx: &Cx<'_>, peer: u16, sent: Option<Time>) -> bool {
+        let lives = &self.config.lives;
+        let restarts = [peer, self.config.node].into_iter().filter_map(|node| lives.get(&node)).flatten();
+        let mut since = restarts.filter(|at| at.0 <= cx.fabric_now);
+        since.any(|at| sent.is_some_and(|sent| sent < *at))
+    }
+}
+
+/// An application, while it acts at its node.
+pub(super) struct Seat<'a> {
+    pub node: &'a mut Node,
+    pub app: &'a mut Application,
+}
+
+impl Seat<'_> {
+    /// It begins, now.
+    pub fn start(&mut self, cx: &mut Cx<'_>) {
+        self.app.sender.start(cx.fabric_now);
+        // The application begins as much later; what it planned keeps its distances.
+        let planned = std::mem::take(&mut self.app.agenda);
+        let later = |((at, entry), action)| ((at + cx.fabric_now, entry), action);
+        self.app.agenda = planned.into_iter().map(later).collect();
+        self.advance(cx);
+    }
+
+    /// Reads what the directory says of a node, once, if the contacts of nodes are assumed.
+    pub fn look_up(&mut self, now: u64, peer: u16) {
+        if self.app.config.contacts == ContactSource::Registers || !self.node.known.insert(peer) {
+            return;
+        }
+        if let Some(entry) = self.app.config.directory.get(&peer) {
+            let ready = Participation::Ready(entry.contact);
+            self.node.endpoint.handle_participation(now, peer, ready, &periods(entry));
+        }
+    }
+
+    pub fn act(&mut self, cx: &mut Cx<'_>, action: Action) {
+        match action {
+            Action::Create(peer) => self.create(cx, peer),
+            Action::Scan => self.scan(cx),
+            Action::CloseAll => {
+                let open: Vec<(u16, Open)> =
+                    self.app.open.iter().map(|(&peer, &open)| (peer, open)).collect();
+                for (peer, open) in open {
+                    if open.transmit != NO_STREAM {
+                        self.app.closed.insert(peer);
+                        let _ = self.node.endpoint.close(cx.now, StreamRef::transmit(peer, open.transmit));
+                    }
+                }
+            }
+            Action::Restart(_) => unreachable!("a node restarts with all its applications"),
+            Action::Inject(number) => self.inject(cx, number),
+            Action::Command(number) => self.command(cx, number),
+            Action::Consumed => {
+                if let Some(taker) = &mut self.app.consumer {
+                    if let Some(sent) = taker.serving.take().flatten() {
+                        self.app.stats.taken(sent, Time(cx.fabric_now));
+                    }
+                    self.take_next(cx);
+                }
+            }
+            Action::Left(frame) => self.left_fabric(cx, &frame),
+            Action::Leave(message) => self.leave(cx, *message),
+            Action::Computed(op) => {
+                if let Some(courier) = &mut self.app.courier {
+                    courier.computed(op);
+                }
+                self.advance(cx);
+            }
+            Action::Script(step) => {
+                let script = self.app.config.script.as_ref().expect("steps are those of a script");
+                let step = script[step].1.clone();
+                self.step(cx, step);
+            }
+        }
+    }
+
+    pub fn create(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        self.look_up(cx.now, peer);
+        if !self.app.config.asks_first {
+            return self.open(cx, peer);
+        }
+        // A node asks a peer for one thing at a time.
+        let asking = self.node.asking.entry(peer).or_default();
+        if !asking.contains(&self.app.number) {
+            asking.push_back(self.app.number);
+        }
+        if asking.front() == Some(&self.app.number) {
+            self.ask(cx, peer);
+        }
+    }
+
+    /// Reads the registers of all nodes there are, to open conduits to those that take part.
+    pub fn scan(&mut self, cx: &mut Cx<'_>) {
+        for peer in self.app.config.scans.clone() {
+            if self.node.endpoint.look_at(peer) {
+                self.create(cx, peer);
+            } else {
+                self.app.scanning.insert(peer);
+            }
+        }
+    }
+
+    /// Asks a peer for its attributes.
+    pub fn ask(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        let protocol = Some(self.app.spoken().id());
+        // One that is under way already is as good.
+        let _ = self.node.endpoint.request(cx.now, peer, protocol, List::default());
+    }
+
+    pub fn open(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        let protocol = self.app.spoken();
+        let wanted = match self.app.config.wanted {
+            Wanted::Conduits => {
+                self.app.note(cx, || "create_conduit".into());
+                self.node.endpoint.create_conduit(cx.now, peer, protocol).map(drop)
+            }
+            Wanted::Streams(count) => {
+                (0..count).try_for_each(|_| self.node.endpoint.open(cx.now, peer, protocol).map(drop))
+            }
+            // What goes without OPEN goes at once.
+            Wanted::Nothing(_) => return,
+        };
+        if wanted.is_err() {
+            // Its registers say that the peer takes no part.
+            self.app.stats.failed_opens += 1;
+        }
+    }
+
+    /// A USERDEFINED command of the scenario leaves.
+    fn command(&mut self, cx: &mut Cx<'_>, number: usize) {
+        let UserCommand { to: peer, code, data, .. } = self.app.config.commands[number].clone();
+        self.look_up(cx.now, peer);
+        let cos = self.app.config.cos;
+        // The compiler allows codes of such commands only.
+        let sent = self.node.endpoint.send_user_defined(cx.now, peer, (code, cos), None, &data);
+        self.app.stats.user_defined[0] += u64::from(sent.is_ok());
+    }
+
+    fn step(&mut self, cx: &mut Cx<'_>, step: ScriptStep) {
+        let done = match step {
+            ScriptStep::Create { peer } => {
+                self.create(cx, peer);
+                true
+            }
+            ScriptStep::Deliver { peer, message } => match self.app.launcher.release(peer, &message) {
+                Some(message) => {
+                    self.leave(cx, message);
+                    true
+                }
+                None => false,
+            },
+            ScriptStep::Lose { peer, message } => {
+                let lost = self.app.launcher.release(peer, &message);
+                if let Some(message) = &lost {
+                    self.app.stats.injected[0] += 1;
+                    self.lost(cx, message);
+                }
+                lost.is_some()
+            }
+            ScriptStep::Duplicate { peer, message } => {
+                let found = self.app.launcher.duplicate(peer, &message);
+                self.app.stats.injected[1] += u64::from(found);
+                found
+            }
+            ScriptStep::Repeat { peer, message } => {
+                let request = self.outstanding(peer, &message);
+                request.is_some_and(|request| self.node.endpoint.expire(cx.now, Deadline::Repeat(request)))
+            }
+            ScriptStep::GiveUp { peer, number } => {
+                self.app.note(cx, || format!("gives OPEN {number} up"));
+                self.node.endpoint.expire(cx.now, Deadline::GiveUp(Outstanding::Open(peer, number)))
+            }
+            ScriptStep::Watch { peer } => {
+                self.app.note(cx, || "has waited long enough".into());
+                let protocol = self.app.spoken();
+                self.node.endpoint.expire(cx.now, Deadline::Watch(peer, protocol))
+            }
+            ScriptStep::Query { peer, stream } => {
+                self.node.endpoint.query(cx.now, StreamRef::transmit(peer, stream)).is_ok()
+            }
+            ScriptStep::Restart => unreachable!("it is planned as what it is"),
+        };
+        if !done {
+            self.app.stats.missed_steps += 1;
+        }
+    }
+
+    /// The request that words name.
+    fn outstanding(&self, peer: u16, words: &str) -> Option<Outstanding> {
+        if let Some(number) = names::number_in(words) {
+            return Some(Outstanding::Open(peer, number));
+        }
+        let id = names::stream_in(words)?;
+        let sides = [StreamRef::receive(peer, id), StreamRef::transmit(peer, id)];
+        let own = sides.into_iter().find(|stream| self.node.endpoint.is_closing(*stream));
+        own.map(Outstanding::Close)
+    }
+
+    // The application.
+
+    pub fn send_pdu(&mut self, cx: &mut Cx<'_>) {
+        let draw = self.app.sender.draw();
+        let (peer, octets) = (draw.destination as u16, usize::from(draw.size.payload));
+        self.app.stats.asked(Time(cx.fabric_now));
+        self.app.pdus += 1;
+        let mut pdu = vec![0; octets];
+        if let SessionProtocol::Ethernet { broadcast_every, .. } = self.app.config.protocol {
+            let everybody = broadcast_every > 0 && self.app.pdus.is_multiple_of(broadcast_every);
+            let turn = self.app.pdus;
+            let to = if everybody { [0xFF; 6] } else { self.app.address_of(peer, turn) };
+            let from = self.app.address_of(self.app.config.node, turn);
+            let mut frame = [&to[..], &from[..], &[0x88, 0xB5], &pdu[..]].concat();
+            stamp(&mut frame, FRAME_HEADER, cx.fabric_now);
+            self.app.stats.broadcasts += u64::from(everybody);
+            return self.send_frame(cx, peer, frame);
+        }
+        stamp(&mut pdu, 0, cx.fabric_now);
+        match self.app.config.wanted {
+            Wanted::Nothing(stream) => {
+                self.look_up(cx.now, peer);
+                let typed = self.app.config.directory.get(&peer).is_some_and(|entry| entry.typed_data);
+                let sent = self.node.endpoint.send_unopened(cx.now, peer, stream, typed, pdu);
+                self.app.stats.pdus_lost += u64::from(sent.is_err());
+            }
+            _ => self.send_to(cx.now, peer, pdu),
+        }
+    }
+
+    /// Sends a PDU now, or when the conduit is open.
+    pub fn send_to(&mut self, now: u64, peer: u16, pdu: Vec<u8>) {
+        let transmit = self.app.open.get(&peer).map(|open| open.transmit);
+        // A conduit can be open before its transmit stream is; a program loses nothing by that.
+        let ready = |transmit: u16| {
+            let open = self.node.endpoint.is_open(StreamRef::transmit(peer, transmit));
+            self.app.courier.is_none() || (open && !self.app.waiting.contains_key(&peer))
+        };
+        match transmit {
+            Some(transmit) if ready(transmit) => self.submit(now, peer, transmit, pdu),
+            _ => self.app.waiting.entry(peer).or_default().push_back(pdu),
+        }
+    }
+
+    /// The program goes on as far as it can.
+    pub fn advance(&mut self, cx: &mut Cx<'_>) {
+        while let Some(step) = self.app.courier.as_mut().and_then(|courier| courier.poll(cx.fabric_now)) {
+            match step {
+                Step::Say { node, pdu } => {
+                    self.app.stats.pdus_sent += 1;
+                    self.send_to(cx.now, node, pdu);
+                }
+                Step::Compute { op, time } => {
+                    self.app.plan(cx.fabric_now.saturating_add(time), Action::Computed(op));
+                }
+            }
+        }
+    }
+
+    fn submit(&mut self, now: u64, peer: u16, transmit: u16, pdu: Vec<u8>) {
+        if self.node.endpoint.send_pdu(now, peer, transmit, pdu).is_err() {
+            self.app.stats.pdus_lost += 1;
+        }
+    }
+
+    fn take_pdu(&mut self, cx: &mut Cx<'_>, stream: StreamRef, octets: &[u8]) {
+        if self.app.is_bridged() && !self.takes_frame(cx, stream, octets) {
+            return;
+        }
+        let (peer, header) = (stream.peer, self.app.header());
+        if !self.app.config.lives.is_empty() {
+            let former = self.app.is_of_former_life(cx, peer, sent_at(octets, header));
+            self.app.stats.former_life += u64::from(former);
+        }
+        self.count(octets, header);
+        if let Some(courier) = &mut self.app.courier {
+            courier.heard(octets);
+            return self.advance(cx);
+        }
+        let sent = sent_at(octets, header);
+        let Some(taker) = &mut self.app.consumer else {
+            return self.done_with(cx, octets, header);
+        };
+        taker.waiting.push_back(sent);
+        let waiting = taker.waiting.len() as u32;
+        self.app.stats.consumer_high_water = self.app.stats.consumer_high_water.max(waiting);
+        if !taker.stopped && waiting >= taker.stop_at {
+            taker.stopped = true;
+            self.set_ready(cx.now, false);
+        }
+        self.take_next(cx);
+    }
+
+    /// A PDU is delivered.
+    pub fn count(&mut self, octets: &[u8], header: usize) {
+        if header > 0 {
+            let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
+            self.app.stats.broadcasts_delivered += u64::from(group);
+        }
+        self.app.stats.pdus_delivered += 1;
+        self.app.stats.octets_delivered += (octets.len() - header) as u64;
+    }
+
+    /// Nobody has to do anything more with a PDU.
+    pub fn done_with(&mut self, cx: &Cx<'_>, octets: &[u8], header: usize) {
+        if let Some(sent) = sent_at(octets, header) {
+            self.app.stats.taken(sent, Time(cx.fabric_now));
+        }
+    }
+
+    fn set_ready(&mut self, now: u64, ready: bool) {
+        for (&peer, open) in &self.app.open {
+            if open.receive != NO_STREAM {
+                let _ = self.node.endpoint.set_ready(now, peer, open.receive, ready);
+            }
+        }
+    }
+
+    /// The consumer takes up the next PDU. A PDU waits until it is done with.
+    fn take_next(&mut self, cx: &mut Cx<'_>) {
+        let Some(taker) = &mut self.app.consumer else { return };
+        while taker.serving.is_none()
+            && let Some(sent) = taker.waiting.pop_front()
+        {
+            let time = taker.service.draw();
+            if time == 0 {
+                if let Some(sent) = sent {
+                    self.app.stats.taken(sent, Time(cx.fabric_now));
+                }
+            } else {
+                taker.serving = Some(sent);
+                let at = cx.fabric_now + time;
+                self.app.entries += 1;
+                self.app.agenda.insert((at, self.app.entries), Action::Consumed);
+            }
+        }
+        if taker.stopped && taker.waiting.len() as u32 <= taker.go_at {
+            taker.stopped = false;
+            self.set_ready(cx.now, true);
+        }
+    }
+    /// Something that concerns this application has happened.
+    pub fn event(&mut self, cx: &mut Cx<'_>, event: Event) {
+        if let Event::Opened { stream: StreamRef { side: Side::Receive, .. }, .. } = event {
+            self.app.stats.allocated += 1;
+        }
+        if let Event::Opened { stream, .. } = event {
+            self.app.beyond.meet(stream.peer);
+        }
+        match event {
+            Event::ConduitOpen { peer, receive, transmit, .. } => {
+                self.app.note(cx, || names::conduit_words(receive, transmit));
+                cx.emit(ProtocolFact::ConduitOpen);
+                self.app.stats.opened += 1;
+                self.app.open.insert(peer, Open { receive, transmit, since: cx.fabric_now });
+                if self.app.consumer.as_ref().is_some_and(|taker| taker.stopped) {
+                    let _ = self.node.endpoint.set_ready(cx.now, peer, receive, false);
+                }
+                self.send_waiting(cx.now, peer);
+            }
+            Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
+            Event::Opened { stream: StreamRef { peer, side, stream }, .. }
+                if matches!(self.app.config.wanted, Wanted::Streams(_)) =>
+            {
+                let at = cx.fabric_now;
+                let none = Open { receive: NO_STREAM, transmit: NO_STREAM, since: at };
+                let open = self.app.open.entry(peer).or_insert(none);
+                match side {
+                    Side::Receive => open.receive = stream,
+                    Side::Transmit => {
+                        self.app.stats.same_stream += u64::from(open.transmit == stream);
+                        open.transmit = stream;
+                    }
+                }
+                self.app.note(cx, || names::opened_words(side, stream));
+                self.send_waiting(cx.now, peer);
+            }
+            // The transmit stream of a conduit is there after the conduit is.
+            Event::Opened { stream, .. } if stream.side == Side::Transmit => {
+                self.send_waiting(cx.now, stream.peer);
+            }
+            Event::Ended { stream, .. } => {
+                if matches!(self.app.config.wanted, Wanted::Streams(_)) {
+                    self.app.open.remove(&stream.peer);
+                }
+                self.app.note(cx, || names::ended_words(stream.side, stream.stream));
+            }
+            Event::Pdu { stream, octets, .. } => self.take_pdu(cx, stream, &octets),
+            Event::PduLost { .. } => self.app.stats.pdus_lost += 1,
+            Event::FrameDropped { .. } => {
+                self.app.stats.pdus_lost += 1;
+                self.app.stats.frames_dropped += 1;
+            }
+            Event::Suspect { .. } => self.app.stats.suspects += 1,
+            Event::ConduitLimit { .. } => {
+                self.app.stats.limited += 1;
+                self.app.stats.limited_at.get_or_insert(cx.fabric_now);
+            }
+            Event::OpenFailed { .. } => self.app.stats.failed_opens += 1,
+            Event::UserDefined { .. } => self.app.stats.user_defined[1] += 1,
+            Event::Status { command, bits, .. } => {
+                let unknown = bits.has(StatusBits::COMMAND_UNKNOWN);
+                let about = Command::from_code(command);
+                let commanded = matches!(about, Some(Command::UserDefined(_)));
+                self.app.stats.user_defined[2] += u64::from(unknown && commanded);
+                let data = matches!(about, Some(Command::Data | Command::Data1));
+                let gone = data && bits.has(StatusBits::STREAM_UNKNOWN);
+                self.app.stats.unknown_streams += u64::from(gone);
+            }
+            Event::Stopped { .. } => self.app.stats.stopped += 1,
+            Event::Resumed { timeout, .. } => self.app.stats.resumed[usize::from(timeout)] += 1,
+            _ => {}
+        }
+    }
+
+    /// A conduit, or the attempt at one, has ended.
+    fn conduit_ended(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        if self.app.open.remove(&peer).is_some() {
+            cx.emit(ProtocolFact::ConduitEnded);
+            self.app.stats.ended += 1;
+        }
+    }
+
+    fn send_waiting(&mut self, now: u64, peer: u16) {
+        let Some(open) = self.app.open.get(&peer).copied() else { return };
+        if !self.node.endpoint.is_open(StreamRef::transmit(peer, open.transmit)) {
+            return;
+        }
+        for pdu in self.app.waiting.remove(&peer).unwrap_or_default() {
+            self.submit(now, peer, open.transmit, pdu);
+        }
+    }
+}
+
+/// A locally administered address for a node.
+pub(super) fn address(node: u16) -> [u8; 6] {
+    let [high, low] = node.to_be_bytes();
+    [0x02, 0, 0, 0, high, low]
+}
+
+/// When a PDU was sent, if it is long enough to say so.
+fn sent_at(pdu: &[u8], header: usize) -> Option<Time> {
+    pdu.get(header..).and_then(<[u8]>::first_chunk).map(|sent| Time(u64::from_be_bytes(*sent)))
+}
+
+fn stamp(pdu: &mut [u8], at: usize, now: u64) {
+    if let Some(place) = pdu.get_mut(at..at + 8) {
+        place.copy_from_slice(&now.to_be_bytes());
+    }
+}
