@@ -316,6 +316,10 @@ pub(crate) struct RunArgs {
     /// No progress bar and no tables
     #[arg(long, short)]
     pub quiet: bool,
+    /// Show on the terminal how far it is, the busiest links, stopped queues and what protocols did; no
+    /// result depends on it
+    #[arg(long, conflicts_with = "quiet")]
+    pub watch: bool,
     /// Keep the earlier results beside the new ones, as FOLDER.1, FOLDER.2, ...
     #[arg(long)]
     pub keep: bool,

@@ -19,6 +19,7 @@ mod status;
 mod sweep;
 mod trace;
 mod validate;
+mod watch;
 mod whole;
 
 use clap::Parser;

@@ -2,8 +2,10 @@
 //!
 //! It is silent with `--quiet` and where standard error is not a terminal.
 
+use crate::simulate::{Follow, Onlooker, Running};
 use analysis::num::{three_digits, time_text};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use scenarios::Variant;
 use std::time::Instant;
 
 /// Steps of a bar.
@@ -24,8 +26,7 @@ impl Bars {
         Self { all: MultiProgress::with_draw_target(target), width }
     }
 
-    /// The bar of one variant that ends at `until_ps`.
-    pub fn bar(&self, name: &str, until_ps: u64) -> Bar {
+    fn bar(&self, name: &str, until_ps: u64) -> Bar {
         let style = ProgressStyle::with_template("{prefix} {bar:24} {percent:>3} %  {msg}");
         let style = style.expect("the template is a constant").progress_chars("=> ");
         let bar = self.all.add(ProgressBar::new(STEPS).with_style(style));
@@ -34,19 +35,25 @@ impl Bars {
     }
 }
 
+impl Onlooker for Bars {
+    fn follow<'a>(&'a self, _: usize, variant: &'a Variant) -> Box<dyn Follow + 'a> {
+        Box::new(self.bar(&variant.name, variant.until.0))
+    }
+}
+
 /// The bar of one variant.
-pub(crate) struct Bar {
+struct Bar {
     bar: ProgressBar,
     until_ps: u64,
     started: Instant,
 }
 
-impl Bar {
-    /// Shows how far the run is.
-    pub fn show(&self, now_ps: u64, events: u64) {
+impl Follow for Bar {
+    fn show(&self, run: &Running) {
         if self.bar.is_hidden() {
             return;
         }
+        let (now_ps, events) = run.reached();
         let elapsed = self.started.elapsed().as_secs_f64();
         let share = now_ps as f64 / self.until_ps as f64;
         self.bar.set_position((share * STEPS as f64) as u64);
@@ -60,9 +67,10 @@ impl Bar {
         }
         self.bar.set_message(text);
     }
+}
 
-    /// Takes the bar away.
-    pub fn clear(&self) {
+impl Drop for Bar {
+    fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }

@@ -3,9 +3,11 @@
 use crate::cli::RunArgs;
 use crate::console::print;
 use crate::inspect::load;
+use crate::progress::Bars;
 use crate::require;
 use crate::simulate::{self, Finished, Way};
 use crate::status::Failure;
+use crate::watch::{self, Watch};
 use analysis::figures::Caption;
 use analysis::num::{Num, count_text, three_digits};
 use analysis::runfolder::{self, Perf, RunFolder, Threading, VariantCost};
@@ -29,7 +31,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
     let way = Way { options: args.options(), threads: args.threads(), watched: !args.no_figures };
-    let finished = simulate::all(&plan, way, jobs, args.quiet || args.json, &interrupted)?;
+    let finished = if args.watch {
+        simulate::all(&plan, way, jobs, &Watch::new(&plan)?, &interrupted)?
+    } else {
+        let names = plan.variants.iter().map(|variant| variant.name.as_str());
+        simulate::all(&plan, way, jobs, &Bars::new(args.quiet || args.json, names), &interrupted)?
+    };
     let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
     let mut costs = Vec::new();
     let reports: Vec<VariantReport> = finished
@@ -129,6 +136,7 @@ pub(crate) fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {
         if set.swap(true, Ordering::Relaxed) {
+            watch::restore();
             std::process::exit(i32::from(Failure::Interrupted.code()));
         }
     })

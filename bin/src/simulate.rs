@@ -1,6 +1,5 @@
 //! Simulating the variants of a scenario, in parallel where there are cores. No result depends on how many.
 
-use crate::progress::Bars;
 use crate::status::Failure;
 use analysis::Observed;
 use analysis::{Collector, CollectorConfig, RunData};
@@ -39,8 +38,25 @@ pub(crate) struct Way {
     pub watched: bool,
 }
 
+/// Who looks on while variants are simulated; no result depends on it.
+pub(crate) trait Onlooker: Sync {
+    /// Follows the variant with this number until what is given back is dropped.
+    fn follow<'a>(&'a self, number: usize, variant: &'a Variant) -> Box<dyn Follow + 'a>;
+}
+
+/// Who follows one variant.
+pub(crate) trait Follow {
+    /// A slice of the run is over.
+    fn show(&self, run: &Running);
+}
+
+/// Nobody.
+impl Follow for () {
+    fn show(&self, _: &Running) {}
+}
+
 /// A run on one thread, or on several.
-enum Running {
+pub(crate) enum Running {
     Whole(Box<Observed>),
     Parts(Box<Parallel<Collector>>),
 }
@@ -69,8 +85,16 @@ impl Running {
         }
     }
 
+    /// Totals so far.
+    pub fn look(&self) -> Outcome {
+        match self {
+            Running::Whole(run) => run.look(),
+            Running::Parts(run) => run.look(),
+        }
+    }
+
     /// Simulated time and events.
-    fn reached(&self) -> (u64, u64) {
+    pub fn reached(&self) -> (u64, u64) {
         match self {
             Running::Whole(run) => (run.now().0, run.events()),
             Running::Parts(run) => (run.now().0, run.events()),
@@ -102,33 +126,28 @@ pub(crate) fn all(
     plan: &RunPlan,
     way: Way,
     jobs: usize,
-    quiet: bool,
+    onlooker: &dyn Onlooker,
     interrupted: &AtomicBool,
 ) -> Result<Vec<Finished>, Failure> {
-    let bars = Bars::new(quiet, plan.variants.iter().map(|variant| variant.name.as_str()));
-    let simulate = |variant: &Variant| {
-        let bar = bars.bar(&variant.name, variant.until.0);
-        let result = guarded(variant, way, &|now, events| bar.show(now, events), interrupted);
-        bar.clear();
-        result
+    let simulate = |(number, variant): (usize, &Variant)| {
+        guarded(variant, way, &*onlooker.follow(number, variant), interrupted)
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.map_err(|error| Failure::bad_input(format_args!("cannot start threads: {error}")))?;
     let results: Vec<Result<Finished, Failure>> =
-        pool.install(|| plan.variants.par_iter().with_max_len(1).map(simulate).collect());
+        pool.install(|| plan.variants.par_iter().enumerate().with_max_len(1).map(simulate).collect());
     // the first failure in the order of the scenario, whichever thread met its own first
     results.into_iter().collect()
 }
 
-/// Simulates one variant; assertions of the simulator become its failure. `show` gets the simulated time and
-/// the number of events now and then.
+/// Simulates one variant; assertions of the simulator become its failure.
 pub(crate) fn guarded(
     variant: &Variant,
     way: Way,
-    show: &dyn Fn(u64, u64),
+    follower: &dyn Follow,
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
-    let result = catch_unwind(AssertUnwindSafe(|| one(variant, way, show, interrupted)));
+    let result = catch_unwind(AssertUnwindSafe(|| one(variant, way, follower, interrupted)));
     result.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -140,7 +159,7 @@ pub(crate) fn guarded(
 fn one(
     variant: &Variant,
     way: Way,
-    show: &dyn Fn(u64, u64),
+    follower: &dyn Follow,
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
     let started = Instant::now();
@@ -154,8 +173,7 @@ fn one(
         }
         match simulation.run(variant.until, SLICE) {
             Progress::Running => {
-                let (now, events) = simulation.reached();
-                show(now, events);
+                follower.show(&simulation);
             }
             end => break end,
         }
@@ -189,6 +207,11 @@ fn data(variant: &Variant, collector: Collector, outcome: Outcome) -> RunData {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Bars;
+
+    fn nobody() -> Bars {
+        Bars::new(true, std::iter::empty())
+    }
 
     /// A contradiction that no scenario can say: the models refuse it by panic.
     #[test]
@@ -198,7 +221,7 @@ mod tests {
         let broken = &mut plan.variants[0];
         Arc::make_mut(&mut broken.config).links[0].a = (9_999, 0);
         let never = AtomicBool::new(false);
-        let result = all(&plan, Way::default(), 1, true, &never);
+        let result = all(&plan, Way::default(), 1, &nobody(), &never);
         let Err(Failure::Invariant(text)) = result else { panic!("the models ran nonsense") };
         assert!(text.contains(&plan.variants[0].name), "{text}");
     }
@@ -208,6 +231,6 @@ mod tests {
         let plan =
             scenarios::load(scenarios::templates()[0].text, "template", &[]).expect("templates are valid");
         let now = AtomicBool::new(true);
-        assert!(matches!(all(&plan, Way::default(), 1, true, &now), Err(Failure::Interrupted)));
+        assert!(matches!(all(&plan, Way::default(), 1, &nobody(), &now), Err(Failure::Interrupted)));
     }
 }

@@ -1,6 +1,7 @@
 //! The command as a user meets it: exit status, standard output, what is left on the disk.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -286,6 +287,8 @@ fn bad_input_writes_nothing() {
         &["init", "hotspot", "x.json"],
         &["list", "planets"],
         &["x.json", "--out", "."],
+        &["x.json", "--watch"],
+        &["x.json", "--watch", "--quiet"],
     ] {
         let output = home.run(words);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", text(&output.stderr));
@@ -296,6 +299,65 @@ fn bad_input_writes_nothing() {
     // what is wrong with a scenario names the place
     let said = text(&home.run(&["unknown.json"]).stderr);
     assert!(said.contains("topologie"), "{said}");
+    let said = text(&home.run(&["x.json", "--watch"]).stderr);
+    assert!(said.contains("--watch: standard error is no terminal"), "{said}");
+}
+
+/// On a terminal that `script` makes, a run that is watched writes the same bytes, and gives the screen back
+/// at its end and at Ctrl-C.
+#[test]
+fn a_watched_run_leaves_the_terminal_as_it_was() {
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("script is not installed: nobody makes a terminal here");
+        return;
+    }
+    let home = Home::new();
+    hotspot(&home);
+    let watched = |more: &str, words: &str| {
+        let program = env!("CARGO_BIN_EXE_riosim");
+        let line =
+            format!("stty rows 30 cols 100; exec '{program}' x.json --watch --no-figures --out there {more}");
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(home.path());
+        let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut keys, mut screen) = (script.stdin.take(), script.stdout.take().unwrap());
+        let mut shown = Vec::new();
+        let mut block = [0; 4096];
+        loop {
+            let length = screen.read(&mut block).unwrap();
+            if length == 0 {
+                break;
+            }
+            shown.extend(&block[..length]);
+            if !words.is_empty() && String::from_utf8_lossy(&shown).contains(words) {
+                // Ctrl-C, once.
+                keys.take().into_iter().for_each(|mut keys| keys.write_all(&[3]).unwrap());
+            }
+        }
+        let code = script.wait().unwrap().code();
+        let shown = String::from_utf8_lossy(&shown).into_owned();
+        let (drawn, after) = shown.rsplit_once("\u{1b}[?1049l").expect("the screen is given back");
+        assert_eq!(drawn.matches("\u{1b}[?1049h").count(), 1, "{shown}");
+        assert!(
+            after.contains("\u{1b}[?25h") && !after.contains("\u{1b}[?25l"),
+            "the cursor is back: {after}"
+        );
+        (code, after.to_owned())
+    };
+    let (code, after) = watched("--until '10 s'", "Ctrl-C ends the run");
+    assert_eq!(code, Some(130), "{after}");
+    assert!(after.contains("interrupted, nothing was written"), "{after}");
+    let (code, after) = watched("", "");
+    assert_eq!(code, Some(0), "{after}");
+    home.ok(&["x.json", "--no-figures", "--out", "alone"]);
+    let files = |folder: &str| {
+        let files = home.files().into_iter().filter(|file| file.starts_with(folder));
+        let files = files.map(|file| (file.strip_prefix(folder).unwrap().to_owned(), file));
+        let told = files.filter(|(name, _)| name != Path::new("perf.json"));
+        told.map(|(name, file)| (name, fs::read(home.path().join(file)).unwrap())).collect::<Vec<_>>()
+    };
+    let (there, alone) = (files("there"), files("alone"));
+    assert!(there == alone && there.len() > 5, "{} and {} files", there.len(), alone.len());
 }
 
 #[test]
@@ -502,7 +564,7 @@ fn a_scenario_is_explored() {
     };
     assert_eq!(row("literal")[5..], ["200", "8/1", "-", "-", "-", "-", "-", "192/2"]);
     assert_eq!(row("corrected")[7..], ["-"; 6]);
-    assert!(text.contains("\n  corrected-crossing, corrected-half, corrected-after\n"), "{text}");
+    assert!(text.contains("\n  as in: corrected-crossing, corrected-half, corrected-after\n"), "{text}");
     assert!(
         text.ends_with("paths/literal-none-peers-fifo-storm: delays of messages can bring this about\n"),
         "{text}"

@@ -90,7 +90,7 @@ impl<'a> Engine<'a> {
             (Progress::Running | Progress::Stalled, _) => now,
         };
         let drained = self.last.0 == Progress::Drained;
-        let (mut fabric, end) = conclude(self.kernel, until, drained);
+        let (fabric, end) = conclude(self.kernel, until, drained);
         fabric.links.check_conservation();
         let outcome = fabric.totals(end, events);
         (fabric.links.observe.probe, outcome)
@@ -127,6 +127,12 @@ impl<P: Probe + Send + 'static> Simulation<P> {
     /// Packets that crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
         self.engine.kernel.world.links.observe.ledger.packet_hops
+    }
+
+    /// Totals so far, between two slices. What is settled later than it happens (sources that make up what
+    /// they created, deliveries to endpoints that only take) may be missing; the run does not notice.
+    pub fn look(&self) -> Outcome {
+        self.engine.kernel.world.totals(self.now(), self.events())
     }
 
     /// The observer.
@@ -208,6 +214,11 @@ impl<P: Share + 'static> Parallel<P> {
     /// woken only as long as it waits.
     pub fn events(&self) -> u64 {
         self.cut.events()
+    }
+
+    /// Totals so far, as [`Simulation::look`] gives them.
+    pub fn look(&self) -> Outcome {
+        self.cut.look()
     }
 
     /// Ends the run: settles everything that is due by now and gives back the observer, the totals, and what

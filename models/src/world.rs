@@ -322,8 +322,8 @@ impl<P: Probe> Fabric<P> {
         self.watchdog.stall_after != 0 && self.links.has_waiting()
     }
 
-    /// Totals at the end of a run.
-    pub fn totals(&mut self, end: Time, events: u64) -> Outcome {
+    /// Totals at the end of a run, or so far.
+    pub fn totals(&self, end: Time, events: u64) -> Outcome {
         let mut ports = Vec::with_capacity(self.links.ports.len());
         for (index, Port { tx, rx }) in self.links.ports.iter().enumerate() {
             let port = PortId::new(index as u32);
@@ -363,7 +363,7 @@ impl<P: Probe> Fabric<P> {
             enumeration: self.enumeration_report(),
             outcome: self.links.observe.outcome,
             trajectory: self.links.observe.trajectory,
-            stalls: std::mem::take(&mut self.watchdog.stalls),
+            stalls: self.watchdog.stalls.clone(),
             events,
             packet_hops: self.links.observe.ledger.packet_hops,
             injected: self.links.observe.ledger.injected,

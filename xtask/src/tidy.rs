@@ -143,6 +143,7 @@ const RULES: &[Rule] = &[
             ),
             ("bin/src/codec.rs", "how similar a misspelt name is"),
             ("bin/src/progress.rs", "the progress bar"),
+            ("bin/src/watch/", "the terminal of a run that is watched"),
             ("bin/src/run.rs", "wall-clock seconds of perf.json"),
             ("bin/src/simulate.rs", "wall-clock seconds of perf.json"),
             ("bin/src/sweep", "wall-clock seconds, estimates of cost, and reports"),

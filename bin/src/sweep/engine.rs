@@ -254,7 +254,7 @@ impl Round<'_> {
         let at = |text: String| {
             format!("point {index} ({}), replication {replication}: {text}", self.plan.label(point))
         };
-        let finished = simulate::guarded(&variant, Way::default(), &|_, _| {}, self.settings.interrupted);
+        let finished = simulate::guarded(&variant, Way::default(), &(), self.settings.interrupted);
         let finished = finished.map_err(|failure| match failure {
             Failure::Invariant(text) => Failure::Invariant(at(text)),
             other => other,

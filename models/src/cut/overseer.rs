@@ -215,9 +215,26 @@ impl Overseer {
         };
     }
 
+    /// What parts of the fabric, with their events, have come to so far.
+    pub fn totals<'a>(
+        &self,
+        parts: impl Iterator<Item = (&'a Fabric<Pointer<'static>>, u64)>,
+        end: Time,
+    ) -> Outcome {
+        let mut all = Outcome { end, ..Outcome::default() };
+        for (part, (fabric, events)) in parts.enumerate() {
+            add_part(&mut all, fabric.totals(end, events), |device| {
+                usize::from(self.cut.part(device)) == part
+            });
+        }
+        all.events += self.looks;
+        all.stalls.clone_from(&self.watchdog.stalls);
+        all
+    }
+
     /// The end of the run: observers, totals, and what it cost.
     pub fn finish(
-        mut self,
+        self,
         mut kernels: Vec<PartKernel>,
     ) -> (Pointer<'static>, Vec<Pointer<'static>>, Outcome, Cost) {
         let drained = self.progress == Progress::Drained;
@@ -233,18 +250,12 @@ impl Overseer {
                 end = end.max(kernel.world.links.last_change().min(until));
             }
         }
-        let mut outcome = Outcome { end, ..Outcome::default() };
-        let mut observers = Vec::new();
-        for (part, mut kernel) in kernels.into_iter().enumerate() {
+        for kernel in &mut kernels {
             kernel.conclude(key, |fabric, cx| fabric.links.settle_waits(cx, end.0));
-            let events = kernel.events_handled();
-            let mut fabric = kernel.into_world();
-            let own = |device| usize::from(self.cut.part(device)) == part;
-            add_part(&mut outcome, fabric.totals(end, events), own);
-            observers.push(fabric.links.observe.probe);
         }
-        outcome.events += self.looks;
-        outcome.stalls = std::mem::take(&mut self.watchdog.stalls);
+        let parts = kernels.iter().map(|kernel| (&kernel.world, kernel.events_handled()));
+        let outcome = self.totals(parts, end);
+        let observers = kernels.into_iter().map(|kernel| kernel.into_world().links.observe.probe).collect();
         assert_eq!(
             outcome.injected + outcome.replicated,
             outcome.delivered + outcome.dropped + outcome.in_flight,

@@ -19,6 +19,7 @@ mod folding;
 mod headroom;
 mod links;
 mod linx;
+mod look;
 mod media;
 mod micropackets;
 mod multicast;

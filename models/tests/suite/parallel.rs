@@ -1,5 +1,6 @@
 //! A fabric in parts, on several threads: whatever the partition, nothing is different.
 use crate::common::*;
+use crate::look::Looked;
 use crate::random_fabrics::{difference, fabric};
 use models::config::*;
 use models::probe::Share;
@@ -53,9 +54,10 @@ fn in_parts(
     slice: u64,
 ) -> [String; 4] {
     let mut run = Parallel::new(config.clone(), options, Log::default(), cut, threads(count));
+    let mut looked = Looked::default();
     let progress = loop {
         match run.run(Time(until), slice) {
-            Progress::Running => {}
+            Progress::Running => looked.after(&run.look()),
             end => break end,
         }
     };

@@ -140,7 +140,7 @@ fn fabric_with(seed: u64, voq: bool, allowed: bool) -> Net {
 }
 
 /// Gives some endpoints of a fabric agents that talk to each other by every means.
-fn with_agents(net: &mut Net, seed: u64) {
+pub fn with_agents(net: &mut Net, seed: u64) {
     let d = &mut Draw(seed ^ 0x5eed);
     let mut members: Vec<u32> = (0..net.endpoints).filter(|_| d.chance(70)).collect();
     if members.len() < 2 {
