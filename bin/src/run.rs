@@ -2,7 +2,7 @@
 
 use crate::cli::RunArgs;
 use crate::console::print;
-use crate::inspect::load;
+use crate::inspect::{load, rendered};
 use crate::require;
 use crate::simulate::{self, Finished, Way};
 use crate::status::Failure;
@@ -28,6 +28,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     // a long run should not end with nowhere to put what it found
     runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
+    if let Some(room) = memory("/proc/meminfo", "MemAvailable:") {
+        let fits = plan.check_memory(room, (jobs * args.threads()) as u64);
+        fits.map_err(|error| Failure::BadInput(rendered(&error)))?;
+    }
     let way = Way { options: args.options(), threads: args.threads(), watched: !args.no_figures };
     let finished = simulate::all(&plan, way, jobs, args.quiet || args.json, &interrupted)?;
     let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
@@ -46,7 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let perf = Perf {
         wall_s: Num(started.elapsed().as_secs_f64()),
         parallel: jobs,
-        memory_peak_bytes: memory_peak(),
+        memory_peak_bytes: memory("/proc/self/status", "VmHWM:"),
         variants: (reports.iter().zip(costs))
             .map(|(report, (wall, threads))| VariantCost { threads, ..VariantCost::new(report, wall) })
             .collect(),
@@ -136,10 +140,11 @@ pub(crate) fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
     Ok(flag)
 }
 
-/// Largest resident set of this process, where the system tells.
-fn memory_peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+/// A number of octets that the system tells, where it does: the largest resident set of this process, or
+/// what is left for others.
+fn memory(file: &str, name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(file).ok()?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kib * 1024)
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 pub use crate::cut::{Cost, Partition, Threads, Whole};
 pub use crate::world::PipelineMode;
+pub use crate::world::footprint::footprint;
 pub use crate::world::outcome::{Outcome, Progress, StallReport};
 
 /// Which event list the kernel uses; results are equal with both.

@@ -401,6 +401,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC091", "session that does not go with its protocol"),
     ("SC092", "broadcast by a group that cannot take part"),
     ("SC093", "node that cannot be found in this way"),
+    ("SC098", "scenario that does not fit the memory of the machine"),
     ("SC100", "requirement of neither flows nor links, or of both"),
     ("SC101", "requirement that asks for nothing"),
     ("SC102", "no such link"),

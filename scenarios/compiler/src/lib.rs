@@ -66,6 +66,7 @@ pub use units::{Amount, Comparison, Relation};
 
 use crate::source::ReadFile;
 use crate::spec::{Spec, VariantSpec};
+use models::run::footprint;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -316,6 +317,30 @@ impl RunPlan {
     pub fn check_requirements(&self, known: KnowMetric<'_>) -> Result<(), Diagnostics> {
         let all = self.variants.iter().flat_map(|variant| &variant.require);
         self.warnings.instead(require::unknown(all, known))
+    }
+
+    /// Whether the machine has room for the plan: `room` octets, for `copies` at a time of its largest fabric.
+    ///
+    /// # Errors
+    /// How much it takes.
+    pub fn check_memory(&self, room: u64, copies: u64) -> Result<(), Diagnostics> {
+        let largest = self.variants.iter().map(|variant| (footprint(&variant.config), variant));
+        let Some((octets, variant)) = largest.max_by_key(|(octets, _)| *octets) else { return Ok(()) };
+        let takes = octets.saturating_mul(copies);
+        let mut found = Vec::new();
+        if takes > room {
+            let (takes, room) = (units::octets_text(takes), units::octets_text(room));
+            let message = match copies {
+                1 => format!("a run takes about {takes} of memory, and {room} are free"),
+                n => format!("{n} runs at a time take about {takes} of memory, and {room} are free"),
+            };
+            let help =
+                "a smaller fabric, switches with fewer ports, or fewer runs at a time (--jobs, --threads)";
+            let finding = Diagnostic::error("SC098", "/topology", message).help(help);
+            let named = self.variants.len() > 1;
+            found.push(Diagnostic { variant: named.then(|| variant.name.clone()), ..finding });
+        }
+        self.warnings.instead(found)
     }
 }
 

@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+/// Memory of a machine, as far as these files go.
+const ROOM: u64 = 8 << 20;
+
 /// Metrics that results have, as far as these files go: `riosim` asks those who make results.
 fn known(required: &Requirement) -> Result<(), Wrong> {
     match (required.metric.as_str(), required.wanted.amount) {
@@ -29,7 +32,10 @@ fn every_mistake_has_its_message() {
         let read =
             |file: &str| fs::read_to_string(folder.join(file)).map_err(|_| "it does not exist".to_owned());
         let plan = scenarios::load_with(&text, name, &[], &read);
-        let checked = plan.and_then(|plan| plan.check_requirements(&known));
+        let checked = plan.and_then(|plan| {
+            plan.check_requirements(&known)?;
+            plan.check_memory(ROOM, 1)
+        });
         let errors = checked.expect_err(name);
         codes.extend(errors.items.iter().map(|item| item.code));
         messages.compare(name, &errors.render());
