@@ -18,6 +18,7 @@ mod simulate;
 mod status;
 mod sweep;
 mod trace;
+mod trial;
 mod validate;
 mod whole;
 

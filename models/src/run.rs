@@ -211,6 +211,11 @@ impl<P: Share + 'static> Parallel<P> {
         self.cut.events()
     }
 
+    /// What it has cost so far to cut it.
+    pub fn cost(&self) -> Cost {
+        self.cut.cost()
+    }
+
     /// Ends the run: settles everything that is due by now and gives back the observer, the totals, and what
     /// it cost to cut it.
     pub fn finish(self) -> (P, Outcome, Cost) {

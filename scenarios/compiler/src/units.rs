@@ -169,7 +169,7 @@ pub fn time_text(ps: u64) -> String {
 pub fn octets_text(octets: u64) -> String {
     let mebi = octets.div_ceil(1 << 20);
     if mebi >= 1 << 10 {
-        return format!("{}.{} GiB", mebi >> 10, (mebi & 1_023) * 10 >> 10);
+        return format!("{}.{} GiB", mebi >> 10, ((mebi & 1_023) * 10) >> 10);
     }
     let digit = 10u64.pow(mebi.max(1).ilog10());
     format!("{} MiB", (mebi + digit / 2) / digit * digit)
