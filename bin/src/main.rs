@@ -9,6 +9,7 @@ mod console;
 mod explore;
 mod goal;
 mod inspect;
+mod memory;
 mod paper;
 mod progress;
 mod report;

@@ -3,6 +3,7 @@
 use crate::cli::RunArgs;
 use crate::console::print;
 use crate::inspect::{load, rendered};
+use crate::memory;
 use crate::require;
 use crate::simulate::{self, Finished, Way};
 use crate::status::Failure;
@@ -28,8 +29,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     // a long run should not end with nowhere to put what it found
     runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
-    if let Some(room) = memory("/proc/meminfo", "MemAvailable:") {
-        let fits = plan.check_memory(room, (jobs * args.threads()) as u64);
+    if let Some(memory) = memory::ask() {
+        let fits = plan.check_memory(memory.available(), jobs, args.threads());
         fits.map_err(|error| Failure::BadInput(rendered(&error)))?;
     }
     let way = Way { options: args.options(), threads: args.threads(), watched: !args.no_figures };
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let perf = Perf {
         wall_s: Num(started.elapsed().as_secs_f64()),
         parallel: jobs,
-        memory_peak_bytes: memory("/proc/self/status", "VmHWM:"),
+        memory_peak_bytes: memory::ask().map(|memory| memory.peak()),
         variants: (reports.iter().zip(costs))
             .map(|(report, (wall, threads))| VariantCost { threads, ..VariantCost::new(report, wall) })
             .collect(),
@@ -138,13 +139,4 @@ pub(crate) fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
     })
     .map_err(|error| Failure::bad_input(format_args!("cannot watch for interrupts: {error}")))?;
     Ok(flag)
-}
-
-/// A number of octets that the system tells, where it does: the largest resident set of this process, or
-/// what is left for others.
-fn memory(file: &str, name: &str) -> Option<u64> {
-    let status = std::fs::read_to_string(file).ok()?;
-    let line = status.lines().find(|line| line.starts_with(name))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
 }
