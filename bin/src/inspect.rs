@@ -33,7 +33,7 @@ fn warned(plan: RunPlan) -> RunPlan {
     plan
 }
 
-fn rendered(findings: &Diagnostics) -> String {
+pub(crate) fn rendered(findings: &Diagnostics) -> String {
     if colours() { findings.render_coloured() } else { findings.render() }
 }
 

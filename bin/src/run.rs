@@ -2,7 +2,8 @@
 
 use crate::cli::RunArgs;
 use crate::console::print;
-use crate::inspect::load;
+use crate::inspect::{load, rendered};
+use crate::memory;
 use crate::progress::Bars;
 use crate::require;
 use crate::simulate::{self, Finished, Way};
@@ -30,6 +31,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     // a long run should not end with nowhere to put what it found
     runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
+    if let Some(memory) = memory::ask() {
+        let fits = plan.check_memory(memory.available(), jobs, args.threads());
+        fits.map_err(|error| Failure::BadInput(rendered(&error)))?;
+    }
     let way = Way { options: args.options(), threads: args.threads(), watched: !args.no_figures };
     let finished = if args.watch {
         simulate::all(&plan, way, jobs, &Watch::new(&plan)?, &interrupted)?
@@ -53,7 +58,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let perf = Perf {
         wall_s: Num(started.elapsed().as_secs_f64()),
         parallel: jobs,
-        memory_peak_bytes: memory_peak(),
+        memory_peak_bytes: memory::ask().map(|memory| memory.peak()),
         variants: (reports.iter().zip(costs))
             .map(|(report, (wall, threads))| VariantCost { threads, ..VariantCost::new(report, wall) })
             .collect(),
@@ -142,12 +147,4 @@ pub(crate) fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
     })
     .map_err(|error| Failure::bad_input(format_args!("cannot watch for interrupts: {error}")))?;
     Ok(flag)
-}
-
-/// Largest resident set of this process, where the system tells.
-fn memory_peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
 }

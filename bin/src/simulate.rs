@@ -1,6 +1,7 @@
 //! Simulating the variants of a scenario, in parallel where there are cores. No result depends on how many.
 
 use crate::status::Failure;
+use crate::trial::{self, Trial, Verdict};
 use analysis::Observed;
 use analysis::{Collector, CollectorConfig, RunData};
 use models::Outcome;
@@ -55,6 +56,9 @@ impl Follow for () {
     fn show(&self, _: &Running) {}
 }
 
+/// Looks at a run in parts after a slice: simulated time, nanoseconds, cost so far.
+type Judge<'a> = &'a mut dyn FnMut(u64, u64, Cost) -> Verdict;
+
 /// A run on one thread, or on several.
 pub(crate) enum Running {
     Whole(Box<Observed>),
@@ -98,6 +102,22 @@ impl Running {
         match self {
             Running::Whole(run) => (run.now().0, run.events()),
             Running::Parts(run) => (run.now().0, run.events()),
+        }
+    }
+
+    /// Runs the beginning of what is in parts: how far it came, or `None`, if one thread is faster.
+    fn try_out(&mut self, limit: Time, judge: Judge<'_>) -> Option<Progress> {
+        let Running::Parts(run) = self else { return Some(Progress::Running) };
+        loop {
+            let progress = run.run(limit, trial::SLICE);
+            if progress != Progress::Running {
+                return Some(progress);
+            }
+            match judge(run.now().0, nanoseconds(), run.cost()) {
+                Verdict::Open => {}
+                Verdict::Stay => return Some(progress),
+                Verdict::Alone => return None,
+            }
         }
     }
 
@@ -147,7 +167,9 @@ pub(crate) fn guarded(
     follower: &dyn Follow,
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
-    let result = catch_unwind(AssertUnwindSafe(|| one(variant, way, follower, interrupted)));
+    let mut trial = Trial::new(variant.until.0);
+    let mut judge = |now, clock, cost| trial.verdict(now, clock, cost);
+    let result = catch_unwind(AssertUnwindSafe(|| one(variant, way, &mut judge, follower, interrupted)));
     result.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -159,6 +181,7 @@ pub(crate) fn guarded(
 fn one(
     variant: &Variant,
     way: Way,
+    judge: Judge<'_>,
     follower: &dyn Follow,
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
@@ -166,18 +189,22 @@ fn one(
     let config = CollectorConfig::new(&variant.config, variant.until).measured_from(variant.warmup.given());
     let config = if way.watched { config.watching(&variant.config) } else { config };
     let collector = Collector::new(&config);
-    let (mut simulation, whole) = Running::new(variant, way, collector);
-    let end = loop {
+    let (mut simulation, mut whole) = Running::new(variant, way, collector);
+    let tried = simulation.try_out(variant.until, judge);
+    if tried.is_none() {
+        let way = Way { threads: 1, ..way };
+        (simulation, whole) = (Running::new(variant, way, Collector::new(&config)).0, Some(Whole::Waiting));
+    }
+    let mut end = tried.unwrap_or(Progress::Running);
+    while end == Progress::Running {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
         }
-        match simulation.run(variant.until, SLICE) {
-            Progress::Running => {
-                follower.show(&simulation);
-            }
-            end => break end,
+        end = simulation.run(variant.until, SLICE);
+        if end == Progress::Running {
+            follower.show(&simulation);
         }
-    };
+    }
     let (collector, outcome, cost) = simulation.finish();
     let wall_s = started.elapsed().as_secs_f64();
     let threads = cost.map(Ok).or(whole.map(Err));
@@ -224,6 +251,36 @@ mod tests {
         let result = all(&plan, Way::default(), 1, &nobody(), &never);
         let Err(Failure::Invariant(text)) = result else { panic!("the models ran nonsense") };
         assert!(text.contains(&plan.variants[0].name), "{text}");
+    }
+
+    /// However the trial ends, and if it never does, the results are those of one thread.
+    #[test]
+    fn a_trial_changes_no_result() {
+        let text = include_str!("../../scenarios/perf/b-fattree-hotspot.json");
+        let short = [("/run/until".to_owned(), serde_json::json!("10 us"))];
+        let plan = scenarios::load(text, "b", &short).expect("a shipped scenario is valid");
+        let variant = &plan.variants[0];
+        let run = |threads, verdict: Option<Verdict>| {
+            let mut asked = 0;
+            let mut judge = |_, _, _| {
+                asked += 1;
+                verdict.filter(|_| asked > 1).unwrap_or(Verdict::Open)
+            };
+            let way = Way { threads, watched: true, ..Way::default() };
+            let never = AtomicBool::new(false);
+            let done = one(variant, way, &mut judge, &(), &never).expect("a run");
+            let threads = done.threads.map(|cost| cost.map(|cost| cost.threads));
+            let report = analysis::VariantReport::new(done.data);
+            let events = report.run.outcome.events;
+            (analysis::Summary::new("b", &[report]).to_json(), threads, asked, events)
+        };
+        let alone = run(1, None);
+        assert_eq!((alone.1, alone.2), (None, 0), "one thread has no trial");
+        let [open, stay, back] = [None, Some(Verdict::Stay), Some(Verdict::Alone)].map(|v| run(2, v));
+        assert!(open.2 > 2 && (stay.2, back.2) == (2, 2));
+        assert_eq!([open.1, stay.1, back.1], [Some(Ok(2)), Some(Ok(2)), Some(Err(Whole::Waiting))]);
+        assert!([&open.0, &stay.0, &back.0].iter().all(|summary| **summary == alone.0));
+        assert_eq!(back.3, alone.3, "all is done again");
     }
 
     #[test]

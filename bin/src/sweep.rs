@@ -1,6 +1,6 @@
 //! `riosim sweep` and `riosim compare`: many points of one scenario.
 //!
-//! - [`engine`] simulates, [`memory`] keeps it within bounds, [`log`] makes every finished run durable;
+//! - [`engine`] simulates, [`crate::memory`] bounds it, [`log`] makes every finished run durable;
 //! - [`folder`] knows what is there already, [`merge`] makes results of it;
 //! - [`slurm`] hands the shards to a cluster, [`dry`] says what a sweep would cost;
 //! - [`plot`] and [`mod@compare`] look at results.
@@ -10,7 +10,6 @@ mod dry;
 mod engine;
 pub(crate) mod folder;
 mod log;
-mod memory;
 mod merge;
 mod plot;
 mod reference;

@@ -349,6 +349,12 @@ impl Cut {
         overseer.totals(fabrics, overseer.now())
     }
 
+    /// What it has cost so far that the run is cut.
+    pub fn cost(&self) -> Cost {
+        let waited = self.waited.load(Ordering::Relaxed);
+        Cost { waited, threads: self.threads.count, ..lock(&self.overseer).cost() }
+    }
+
     /// Ends the run: settles everything that is due by now. The observers, that of the whole first, the
     /// totals, and what it cost.
     pub fn finish(self) -> (Pointer<'static>, Vec<Pointer<'static>>, Outcome, Cost) {

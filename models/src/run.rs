@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 pub use crate::cut::{Cost, Partition, Threads, Whole};
 pub use crate::world::PipelineMode;
+pub use crate::world::footprint::footprint;
 pub use crate::world::outcome::{Outcome, Progress, StallReport};
 
 /// Which event list the kernel uses; results are equal with both.
@@ -219,6 +220,11 @@ impl<P: Share + 'static> Parallel<P> {
     /// Totals so far, as [`Simulation::look`] gives them.
     pub fn look(&self) -> Outcome {
         self.cut.look()
+    }
+
+    /// What it has cost so far to cut it.
+    pub fn cost(&self) -> Cost {
+        self.cut.cost()
     }
 
     /// Ends the run: settles everything that is due by now and gives back the observer, the totals, and what

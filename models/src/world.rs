@@ -12,6 +12,7 @@
 //! and buffer releases are records with keys, consumed when somebody needs them.
 
 mod access;
+pub(crate) mod footprint;
 mod hosts;
 mod links;
 pub(crate) mod outcome;

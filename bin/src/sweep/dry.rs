@@ -1,9 +1,10 @@
 //! `sweep --dry-run`: the points, and what they would cost.
 
 use super::engine;
-use super::memory;
+
 use super::merge::aligned;
 use crate::console::{colours, print};
+use crate::memory;
 use crate::progress::seconds_text;
 use crate::status::Failure;
 use analysis::Observed;

@@ -2,8 +2,8 @@
 
 use super::folder::{Finished, Folder, Manifest, cannot_write};
 use super::log::{Log, Media, Record};
-use super::memory::Gate;
 use crate::cli::sweep::Shard;
+use crate::memory::Gate;
 use crate::progress::Total;
 use crate::simulate::{self, Way};
 use crate::status::Failure;

@@ -54,6 +54,11 @@ pub(super) struct Overseer {
 }
 
 impl Overseer {
+    /// So far; what threads have waited is not known here.
+    pub fn cost(&self) -> Cost {
+        self.cost
+    }
+
     pub fn new(
         config: &Arc<FabricConfig>,
         cut: &Partition,

@@ -22,6 +22,8 @@ pub enum Whole {
     OnePiece,
     /// So little happens in a window that whoever waits for others would wait most of the time.
     TooSmall,
+    /// Threads waited for each other so long that one is faster: whoever runs it has measured that.
+    Waiting,
 }
 
 impl fmt::Display for Whole {
@@ -32,6 +34,7 @@ impl fmt::Display for Whole {
             Whole::Media => "links are of other media than RapidIO",
             Whole::OnePiece => "the fabric cannot be cut",
             Whole::TooSmall => "the fabric is too small",
+            Whole::Waiting => "several waited for each other most of the time",
         })
     }
 }

@@ -66,6 +66,8 @@ pub use units::{Amount, Comparison, Relation};
 
 use crate::source::ReadFile;
 use crate::spec::{Spec, VariantSpec};
+use models::config::{DeviceConfig, DeviceModel};
+use models::run::footprint;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -316,6 +318,37 @@ impl RunPlan {
     pub fn check_requirements(&self, known: KnowMetric<'_>) -> Result<(), Diagnostics> {
         let all = self.variants.iter().flat_map(|variant| &variant.require);
         self.warnings.instead(require::unknown(all, known))
+    }
+
+    /// Whether the machine has room for the plan: `room` octets, for `jobs` variants at a time, the largest,
+    /// each in as many parts as it has threads (and not more than it has switches).
+    ///
+    /// # Errors
+    /// How much it takes.
+    pub fn check_memory(&self, room: u64, jobs: usize, threads: usize) -> Result<(), Diagnostics> {
+        let takes = |variant: &Variant| {
+            let is_switch = |device: &&DeviceConfig| matches!(device.model, DeviceModel::Switch(_));
+            let switches = variant.config.devices.iter().filter(is_switch).count();
+            footprint(&variant.config).saturating_mul(threads.min(switches).max(1) as u64)
+        };
+        let mut all: Vec<(u64, &Variant)> = self.variants.iter().map(|v| (takes(v), v)).collect();
+        all.sort_by_key(|(octets, _)| std::cmp::Reverse(*octets));
+        all.truncate(jobs);
+        let sum: u64 = all.iter().map(|(octets, _)| octets).sum();
+        let mut found = Vec::new();
+        if let (true, Some((_, largest))) = (sum > room, all.first()) {
+            let (takes, room) = (units::octets_text(sum), units::octets_text(room));
+            let message = match all.len() {
+                1 => format!("a run takes about {takes} of memory, and {room} are free"),
+                n => format!("{n} runs at a time take about {takes} of memory, and {room} are free"),
+            };
+            let help =
+                "a smaller fabric, switches with fewer ports, or fewer runs at a time (--jobs, --threads)";
+            let finding = Diagnostic::error("SC098", "/topology", message).help(help);
+            let named = self.variants.len() > 1;
+            found.push(Diagnostic { variant: named.then(|| largest.name.clone()), ..finding });
+        }
+        self.warnings.instead(found)
     }
 }
 

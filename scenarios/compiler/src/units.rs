@@ -165,6 +165,16 @@ pub fn time_text(ps: u64) -> String {
     unreachable!("the last unit matches every value")
 }
 
+/// About so many octets: what is known no better has no more digits.
+pub fn octets_text(octets: u64) -> String {
+    let mebi = octets.div_ceil(1 << 20);
+    if mebi >= 1 << 10 {
+        return format!("{}.{} GiB", mebi >> 10, ((mebi & 1_023) * 10) >> 10);
+    }
+    let digit = 10u64.pow(mebi.max(1).ilog10());
+    format!("{} MiB", (mebi + digit / 2) / digit * digit)
+}
+
 /// Lane rate in baud: `6.25 Gbaud`, `3125 Mbaud`.
 pub fn rate(text: &str) -> Result<u64, String> {
     let units = [("Gbaud", Ratio::whole(1_000_000_000)), ("Mbaud", Ratio::whole(1_000_000))];
@@ -245,6 +255,14 @@ mod tests {
         assert_eq!(share("0.3"), Ok(Ratio { num: 3, den: 10 }));
         assert_eq!(share("30 %"), share("0.3"));
         assert_eq!(share("1/3"), Ok(Ratio { num: 1, den: 3 }));
+    }
+
+    #[test]
+    fn octets_have_a_digit_or_two() {
+        let text = |mebi: u64| octets_text(mebi << 20);
+        assert_eq!([0, 1, 14, 15, 960].map(text), ["0 MiB", "1 MiB", "10 MiB", "20 MiB", "1000 MiB"]);
+        assert_eq!([1_024, 1_536, 10_300].map(text), ["1.0 GiB", "1.5 GiB", "10.0 GiB"]);
+        assert_eq!(octets_text(1), "1 MiB");
     }
 
     #[test]

@@ -52,6 +52,11 @@ impl Memory {
         self.peak.saturating_sub(before.peak)
     }
 
+    /// Largest resident set of this process so far, in octets.
+    pub fn peak(self) -> u64 {
+        self.peak
+    }
+
     /// Octets that further allocations could get.
     pub fn available(self) -> u64 {
         self.available

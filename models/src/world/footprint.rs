@@ -1,0 +1,90 @@
+//! How much memory a fabric takes, from what there is of each thing.
+
+use crate::config::{
+    Buffering, DeviceModel, FabricConfig, InputQueueing, PRIORITIES, StagingConfig, SwitchConfig,
+};
+use crate::endpoint::Endpoint;
+use crate::endpoint::traffic::Source;
+use crate::link::port::{Cold, Port, Staging};
+use crate::packet::{List, Packet};
+use crate::switch::{Reads, Switch};
+use sim_core::EventKey;
+
+/// Octets that a run of this fabric takes, about: ports, lists, tables, sources, and a packet for each port.
+/// What observers keep, and what protocols do, comes on top.
+pub fn footprint(config: &FabricConfig) -> u64 {
+    let of_device = |device: &crate::config::DeviceConfig| {
+        let ports = device.ports.len();
+        let each = size_of::<Port>() + size_of::<Cold>() + size_of::<EventKey>() + size_of::<Packet>();
+        let (own, staging) = match &device.model {
+            DeviceModel::Switch(switch) => (of_switch(switch, ports), &switch.staging),
+            DeviceModel::Endpoint(endpoint) => (size_of::<Endpoint>(), &endpoint.staging),
+        };
+        let staging = if *staging == StagingConfig::None { 0 } else { size_of::<Staging>() + ports };
+        (own + ports * (each + staging)) as u64
+    };
+    let devices: u64 = config.devices.iter().map(of_device).sum();
+    devices + (config.sources.len() * size_of::<Source>()) as u64
+}
+
+/// What a switch has besides its ports.
+fn of_switch(switch: &SwitchConfig, ports: usize) -> usize {
+    let lanes = match switch.buffering {
+        Buffering::Direct | Buffering::Crosspoint { .. } => ports,
+        Buffering::Output { .. } | Buffering::Shared { .. } => 1,
+    };
+    let inputs = match (switch.input, switch.buffering) {
+        (InputQueueing::Fifo, _) => 1,
+        (InputQueueing::Voq, Buffering::Direct) => 0,
+        (InputQueueing::Voq, _) => ports,
+    };
+    let lists = ports * (lanes + inputs) * PRIORITIES * size_of::<List>();
+    let routes = switch.routes.entries.blocks().len() * size_of::<u32>();
+    size_of::<Switch>() + lists + routes + ports * (size_of::<Reads>() + ports * size_of::<u16>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::*;
+    use sim_core::Duration;
+
+    fn switch(ports: usize, buffering: Buffering) -> FabricConfig {
+        let port = PortConfig { buffers: 8, watermarks: [4, 3, 2], voq: PortVoq::default() };
+        let model = SwitchConfig {
+            input: InputQueueing::Voq,
+            buffering,
+            arbitration: Arbitration::RoundRobin,
+            slot: None,
+            reads_per_input: 1,
+            forwarding: Forwarding::StoreAndForward,
+            pipeline: Duration(1),
+            routes: RouteTable::default(),
+            detector: None,
+            refresh: None,
+            generation_delay: Duration::ZERO,
+            after_recovery: true,
+            port_rules: Vec::new(),
+            leave_out_stopped: false,
+            queue_quota: None,
+            staging: StagingConfig::None,
+        };
+        let model = DeviceModel::Switch(model);
+        let device = DeviceConfig { path: "sw".into(), ports: vec![port; ports], model };
+        FabricConfig { devices: vec![device], ..FabricConfig::default() }
+    }
+
+    /// A list of eight octets for each pair of ports and priority, with buffers between the pairs two; what
+    /// else there is of a port is less than a kibibyte.
+    #[test]
+    fn lists_go_with_the_square_of_the_ports() {
+        for ports in [8, 64] {
+            let pairs = (ports * ports) as u64;
+            for (buffering, lists) in [(Buffering::Direct, 1), (Buffering::Crosspoint { depth: 1 }, 2)] {
+                let found = footprint(&switch(ports, buffering));
+                let law = pairs * lists * 4 * 8 + pairs * 2;
+                assert!((law..law + (ports as u64 + 1) * 1_024).contains(&found), "{ports}: {found}, {law}");
+            }
+        }
+    }
+}
