@@ -7,17 +7,27 @@ use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
 use crate::link::port::{Cold, Port, Staging};
 use crate::packet::{List, Packet};
+use crate::ports::{PortSet, Ports};
 use crate::switch::{Reads, Switch};
 use sim_core::EventKey;
 
 /// Octets that a run of this fabric takes, about: ports, lists, tables, sources, and a packet for each port.
 /// What observers keep, and what protocols do, comes on top.
 pub fn footprint(config: &FabricConfig) -> u64 {
+    let widest = config.devices.iter().filter(|device| matches!(device.model, DeviceModel::Switch(_)));
+    match widest.map(|device| device.ports.len()).max() {
+        Some(65..) => with_sets::<PortSet>(config),
+        _ => with_sets::<u64>(config),
+    }
+}
+
+/// Likewise with sets of ports of this kind.
+fn with_sets<S: Ports>(config: &FabricConfig) -> u64 {
     let of_device = |device: &crate::config::DeviceConfig| {
         let ports = device.ports.len();
-        let each = size_of::<Port>() + size_of::<Cold>() + size_of::<EventKey>() + size_of::<Packet>();
+        let each = size_of::<Port<S>>() + size_of::<Cold<S>>() + size_of::<EventKey>() + size_of::<Packet>();
         let (own, staging) = match &device.model {
-            DeviceModel::Switch(switch) => (of_switch(switch, ports), &switch.staging),
+            DeviceModel::Switch(switch) => (of_switch::<S>(switch, ports), &switch.staging),
             DeviceModel::Endpoint(endpoint) => (size_of::<Endpoint>(), &endpoint.staging),
         };
         let staging = if *staging == StagingConfig::None { 0 } else { size_of::<Staging>() + ports };
@@ -28,7 +38,7 @@ pub fn footprint(config: &FabricConfig) -> u64 {
 }
 
 /// What a switch has besides its ports.
-fn of_switch(switch: &SwitchConfig, ports: usize) -> usize {
+fn of_switch<S: Ports>(switch: &SwitchConfig, ports: usize) -> usize {
     let lanes = match switch.buffering {
         Buffering::Direct | Buffering::Crosspoint { .. } => ports,
         Buffering::Output { .. } | Buffering::Shared { .. } => 1,
@@ -40,7 +50,7 @@ fn of_switch(switch: &SwitchConfig, ports: usize) -> usize {
     };
     let lists = ports * (lanes + inputs) * PRIORITIES * size_of::<List>();
     let routes = switch.routes.entries.blocks().len() * size_of::<u32>();
-    size_of::<Switch>() + lists + routes + ports * (size_of::<Reads>() + ports * size_of::<u16>())
+    size_of::<Switch<S>>() + lists + routes + ports * (size_of::<Reads<S>>() + ports * size_of::<u16>())
 }
 
 #[cfg(test)]

@@ -116,8 +116,8 @@ fn together_is_one_by_one() {
             assert_eq!(named, lost, "{topology}");
             let mut known = Turns::new();
             for (device, inputs) in (0..).zip(&found.turns) {
-                for (input, bits) in (0..).zip(inputs) {
-                    known.extend((0..64).filter(|p| bits >> p & 1 == 1).map(|p| (device, input, p)));
+                for (input, outputs) in (0..).zip(inputs) {
+                    known.extend(outputs.iter().map(|p| (device, input, p)));
                 }
             }
             assert_eq!(known, turns, "{topology}");
