@@ -11,7 +11,7 @@ const OCTAVE_SLOTS: u32 = 10;
 const LINEAR_BITS: u32 = LATENCY_UNIT_PS.ilog2() + OCTAVE_SLOTS + 1;
 
 /// Distribution and decomposition of one flow in one segment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
     /// Picoseconds by cause, summed over packets.
     pub parts_ps: [u128; 13],
@@ -34,12 +34,6 @@ impl Segment {
         add_parts(&mut self.parts_ps, counted.parts_ps);
         self.latency.add(&counted.latency);
         self.network.add(&counted.network);
-    }
-}
-
-impl Default for Segment {
-    fn default() -> Self {
-        Self { parts_ps: [0; 13], latency: Spread::new(), network: Spread::new() }
     }
 }
 

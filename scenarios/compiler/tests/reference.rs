@@ -181,6 +181,9 @@ fn errors() -> String {
             write!(out, "\n### {code}: {meaning}\n\n").unwrap();
             match examples.remove(*code) {
                 Some(example) => writeln!(out, "```text\n{example}\n```").unwrap(),
+                None if *code == "SC098" => {
+                    writeln!(out, "What is refused depends on the machine, so there is no example.").unwrap();
+                }
                 None => writeln!(out, "A warning.").unwrap(),
             }
         }
