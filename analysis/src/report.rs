@@ -421,9 +421,8 @@ fn members(config: &FabricConfig, endpoint: u32, id: u32) -> u64 {
         match switch.routes.entries.get(id as usize).map(|route| route.egress) {
             Some(Egress::Port(port)) => heads.extend(peer((device, port))),
             Some(Egress::Multicast(mask)) => {
-                let mask = switch.routes.masks[usize::from(mask)] & !(1 << ingress);
-                heads
-                    .extend((0..64u8).filter(|port| mask >> port & 1 == 1).filter_map(|p| peer((device, p))));
+                let ports = switch.routes.masks[usize::from(mask)].without(ingress);
+                heads.extend(ports.iter().filter_map(|port| peer((device, port))));
             }
             Some(Egress::Drop) | None => {}
         }

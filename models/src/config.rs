@@ -16,6 +16,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use voq_backpressure::QueueMap;
 
+pub use crate::ports::PortSet;
 pub use id_table::{BLOCK, Block, BlockNumbers, IdTable};
 pub use linx::*;
 pub use logical::engine::stream::Mtu;
@@ -25,8 +26,11 @@ pub use medium::*;
 pub use session::*;
 pub use transfer::*;
 
-/// Most ports that one modelled switch may have (port sets are one machine word).
-pub const PORTS_MAX: usize = 64;
+/// Most ports that one modelled switch may have: as many as VoQ messages can name (Part 12).
+pub const PORTS_MAX: usize = voq_backpressure::MAX_PORTS as usize;
+/// Most sets of several ports of a neighbour for which multicast packets are staged at one port: their queues
+/// are numbered behind those of ports, in one octet.
+pub const MULTICAST_SETS_MAX: usize = 63;
 /// Most priorities: RapidIO has four (Part 6 §5.6.3).
 pub const PRIORITIES: usize = 4;
 
@@ -89,6 +93,11 @@ impl FabricConfig {
     pub fn all_sources(&self) -> impl Iterator<Item = &SourceConfig> + Clone {
         let parts = self.agents.iter().flat_map(|agent| &agent.parts);
         self.sources.iter().chain(parts.filter_map(|part| part.source.as_ref()))
+    }
+
+    /// Whether the ports of some switch do not fit one word.
+    pub(crate) fn has_large_switch(&self) -> bool {
+        self.devices.iter().any(|device| device.ports.len() > u64::BITS as usize)
     }
 }
 
@@ -372,11 +381,11 @@ impl SwitchConfig {
 pub struct RouteTable {
     /// `entries[destID]`.
     pub entries: IdTable<Route>,
-    /// Multicast masks: bit p = a copy leaves through port p (never back through the ingress port).
-    pub masks: Vec<u64>,
+    /// Multicast masks: a copy leaves through each port of it (never back through the ingress port).
+    pub masks: Vec<PortSet>,
     /// `mask_next_hops[mask][port]` = set of the neighbour's egress ports that the copy sent through `port`
     /// will use there (empty set = the copy ends in the neighbour).
-    pub mask_next_hops: Vec<Vec<u64>>,
+    pub mask_next_hops: Vec<Vec<PortSet>>,
 }
 
 /// One entry of a [`RouteTable`].

@@ -11,12 +11,13 @@ use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::choice::{Device, next_after};
+use crate::link::choice::Device;
 use crate::link::life::{Made, Place};
 use crate::link::port::{Port, special};
 use crate::link::transmit::Started;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::packet::{NIL, UNSTAGED, origin, sole_port};
+use crate::ports::{PortSet, Ports};
 use sim_core::{EventKey, EventList, Time};
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub(crate) struct Endpoint {
     pub create_posted: bool,
     pub next_hop: Arc<IdTable<u8>>,
     /// Multicast ids: (id, pseudo queue, next-hop set).
-    pub multicast: Vec<(u32, u8, u64)>,
+    pub multicast: Vec<(u32, u8, PortSet)>,
     pub staged: bool,
     pub stamp: u32,
 }
@@ -47,7 +48,7 @@ pub(crate) enum Left {
 
 impl Endpoint {
     /// Something changed: makes up creations, starts what may start.
-    pub fn turn<P: Probe, L: EventList<Payload>>(
+    pub fn turn<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -74,7 +75,7 @@ impl Endpoint {
     }
 
     /// What comes after a [`turn`](Self::turn), and after what it had to say.
-    pub fn rest<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+    pub fn rest<P: Build, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
         let Port { tx, rx } = &links.ports[self.port.index()];
         if tx.done <= cx.key() {
             self.post_create(links, cx);
@@ -90,7 +91,7 @@ impl Endpoint {
 
     /// The transmitter is busy: what comes next is its end, if somebody waits or will wait by then, or a
     /// creation.
-    pub fn await_next<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+    pub fn await_next<P: Build, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
         let endpoint = &*self;
         let port = endpoint.port;
         let tx = &links.ports[port.index()].tx;
@@ -101,7 +102,7 @@ impl Endpoint {
         }
     }
 
-    fn post_create<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+    fn post_create<P: Build, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
         let endpoint = &mut *self;
         if endpoint.create_posted || endpoint.next == u64::MAX {
             return;
@@ -113,7 +114,7 @@ impl Endpoint {
     }
 
     /// Creates every packet that is due by `now`, in the order of creation.
-    pub fn materialise<P: Probe, L: EventList<Payload>>(
+    pub fn materialise<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -124,7 +125,7 @@ impl Endpoint {
 
     /// Creates every packet that is due by `now`, and starts none: something else of this instant comes
     /// first.
-    pub fn materialise_only<P: Probe, L: EventList<Payload>>(
+    pub fn materialise_only<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -134,7 +135,7 @@ impl Endpoint {
     }
 
     #[inline(always)]
-    fn create_due<P: Probe, L: EventList<Payload>>(
+    fn create_due<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -180,7 +181,7 @@ impl Endpoint {
 
     /// Whether a packet just created may start at once: what the choice among all that waits would come to.
     #[inline(always)]
-    fn may_start_new<P: Probe, L: EventList<Payload>>(
+    fn may_start_new<P: Build, L: EventList<Payload>>(
         &self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
@@ -193,10 +194,10 @@ impl Endpoint {
             && tx.done <= cx.key()
             && tx.clock.blocked() == 0
             && !tx.parked_any
-            && (queue >= tx.queue_lanes || links.cold[port].stopped_lanes >> queue & 1 == 0)
+            && (queue >= tx.queue_lanes || !links.cold[port].stopped_lanes.has(queue.into()))
     }
 
-    fn start_new<P: Probe, L: EventList<Payload>>(
+    fn start_new<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -209,7 +210,7 @@ impl Endpoint {
     }
 
     /// One packet of a source, created at `at`, joins the injection queue.
-    fn make_packet<P: Probe, L: EventList<Payload>>(
+    fn make_packet<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -222,7 +223,7 @@ impl Endpoint {
 
     /// One packet of a source, created at `at`, in no list.
     #[inline(always)]
-    fn new_packet<P: Probe>(&mut self, links: &mut Links<P>, source: usize, at: u64) -> u32 {
+    fn new_packet<P: Build>(&mut self, links: &mut Links<P>, source: usize, at: u64) -> u32 {
         let from = &mut self.sources[source];
         let draw = from.draw();
         let sequence = (from.made() - 1) as u32;
@@ -233,7 +234,7 @@ impl Endpoint {
 
     /// A packet made at `at`, in no list.
     #[inline(always)]
-    pub fn admit_packet<P: Probe>(&mut self, links: &mut Links<P>, at: u64, draw: Made) -> u32 {
+    pub fn admit_packet<P: Build>(&mut self, links: &mut Links<P>, at: u64, draw: Made) -> u32 {
         let endpoint = &mut *self;
         let port = endpoint.port;
         endpoint.stamp = endpoint.stamp.wrapping_add(1);
@@ -255,7 +256,7 @@ impl Endpoint {
     }
 
     /// A packet created at `at` joins the injection queue.
-    pub fn queue_packet<P: Probe, L: EventList<Payload>>(
+    pub fn queue_packet<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -285,7 +286,7 @@ impl Endpoint {
     /// Commits `packet` (in no list) to the wire now. Where its agent has to hear of that, it must
     /// [wait for what comes next](Self::await_next) afterwards.
     #[must_use]
-    pub fn start<P: Probe, L: EventList<Payload>>(
+    pub fn start<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -327,16 +328,16 @@ impl Endpoint {
     }
 }
 
-impl<P: Probe> Device<P> for Endpoint {
+impl<P: Build> Device<P> for Endpoint {
     #[inline(always)]
     fn readable<L: EventList<Payload>>(
         &mut self,
         _: &mut Links<P>,
         _: &Cx<'_, L>,
         _: PortId,
-        lanes: u64,
+        lanes: P::Ports,
         _: usize,
-    ) -> u64 {
+    ) -> P::Ports {
         lanes
     }
 
@@ -346,15 +347,15 @@ impl<P: Probe> Device<P> for Endpoint {
         &mut self,
         _: &Links<P>,
         _: (PortId, usize),
-        lanes: u64,
+        lanes: P::Ports,
         pointer: u8,
         _: impl Fn(&Links<P>, u32) -> u32,
     ) -> u32 {
-        next_after(lanes, pointer)
+        lanes.next_after(pointer)
     }
 
     #[inline(always)]
-    fn await_inputs<L: EventList<Payload>>(&mut self, _: &mut Links<P>, _: &mut Cx<'_, L>, lanes: u64) {
-        debug_assert_eq!(lanes, 0, "an endpoint has no inputs");
+    fn await_inputs<L: EventList<Payload>>(&mut self, _: &mut Links<P>, _: &mut Cx<'_, L>, lanes: P::Ports) {
+        debug_assert!(lanes.is_empty(), "an endpoint has no inputs");
     }
 }

@@ -63,6 +63,7 @@ mod event;
 pub mod goal;
 mod ids;
 pub mod path;
+mod ports;
 pub mod transfer_rate;
 
 mod observe;

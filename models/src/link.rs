@@ -25,14 +25,15 @@ use crate::link::medium::Channels;
 use crate::link::port::{Cold, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
 use crate::link::wire::WireTiming;
+use crate::observe::Build;
 use crate::observe::Observe;
-use crate::observe::probe::{Probe, Sample};
+use crate::observe::probe::Sample;
 use crate::packet::{List, Packets};
 use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time};
 use std::sync::Arc;
 
 /// All links, and what lies below them: packets, and what is observed.
-pub(crate) struct Links<P> {
+pub(crate) struct Links<P: Build> {
     pub config: Arc<FabricConfig>,
     /// Arrival and end of a pipeline are events of their own.
     pub unfolded: bool,
@@ -44,8 +45,8 @@ pub(crate) struct Links<P> {
     pub keys: Vec<KeySource>,
     /// Queues of packets at the outputs of devices.
     pub lists: Vec<List>,
-    pub ports: Vec<Port>,
-    pub cold: Vec<Cold>,
+    pub ports: Vec<Port<P::Ports>>,
+    pub cold: Vec<Cold<P::Ports>>,
     /// Cut-through, by port: when the packet that came last through it is accepted, its last octet being in.
     pub accepts: Vec<EventKey>,
     /// Kinds of links.
@@ -57,7 +58,7 @@ pub(crate) struct Links<P> {
     pub border: Border,
 }
 
-impl<P> Links<P> {
+impl<P: Build> Links<P> {
     /// No links yet.
     pub fn new(config: Arc<FabricConfig>, unfolded: bool, probe: P) -> Self {
         let shake = if config.shake == 0 { Shake::NONE } else { Shake::new(config.shake) };
@@ -81,7 +82,7 @@ impl<P> Links<P> {
     }
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     pub fn connect(&mut self, link: &crate::config::LinkConfig, lengths: &Lengths) {
         let config = self.config.clone();
         for ((from, from_port), (to, to_port)) in [(link.a, link.b), (link.b, link.a)] {

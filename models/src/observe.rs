@@ -10,9 +10,15 @@ pub mod totals;
 
 use crate::config::FabricConfig;
 use crate::observe::occupancy::{Integral, Occupancy};
-use crate::observe::probe::Sample;
+use crate::observe::probe::{Probe, Sample};
+use crate::ports::Ports;
 use sim_core::{ActorId, Fingerprint, KeySource, Shake};
 use std::sync::Arc;
+
+/// What a fabric is compiled for: who watches it, and sets of ports as wide as its switches.
+pub(crate) trait Build: Probe {
+    type Ports: Ports;
+}
 
 /// A running count of what happened to packets.
 #[derive(Copy, Clone, Debug, Default)]

@@ -9,6 +9,7 @@ use crate::config::{NO_PORT, PRIORITIES};
 use crate::ids::PortId;
 use crate::observe::clock::Snapshot;
 use crate::observe::probe::{Cause, PacketId, Parts};
+use crate::ports::PortSet;
 use sim_core::prefetch;
 
 /// Origins of packets that agents make: above those of any traffic source.
@@ -120,8 +121,8 @@ impl Packet {
 }
 
 /// The neighbour's egress port that a copy uses, if it stands for one alone.
-pub(crate) fn sole_port(set: u64) -> u8 {
-    if set.count_ones() == 1 { set.trailing_zeros() as u8 } else { NO_PORT }
+pub(crate) fn sole_port(set: PortSet) -> u8 {
+    set.sole().unwrap_or(NO_PORT)
 }
 
 /// FIFO of packets: empty when it has no head, whatever its tail says.

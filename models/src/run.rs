@@ -5,6 +5,7 @@ use crate::cut::Cut;
 use crate::event::{Payload, class};
 use crate::observe::pointer::Pointer;
 use crate::observe::probe::{Probe, Share};
+use crate::ports::{PortSet, Ports};
 use crate::world::Fabric;
 use sim_core::{BucketRing, ChosenList, EventKey, HeapList, Kernel, RingConfig, RunEnd, Time};
 use std::marker::PhantomData;
@@ -36,25 +37,54 @@ pub struct RunOptions {
     pub wire_check: bool,
 }
 
-/// One fabric for all observers, and one kernel for both lists: what it handles is compiled once.
-type FabricKernel<'a> = Kernel<Fabric<Pointer<'a>>, ChosenList<Payload>>;
+/// One fabric for all observers, and one kernel for both lists: what it handles is compiled once for `S`,
+/// sets of the ports of its switches.
+type FabricKernel<'a, S> = Kernel<Fabric<Pointer<'a, S>>, ChosenList<Payload>>;
 
 /// A run in progress, whoever watches it.
-struct Engine<'a> {
-    kernel: FabricKernel<'a>,
+enum Engine<'a> {
+    /// No switch has more than 64 ports.
+    Ordinary(Compiled<'a, u64>),
+    /// Some switch has.
+    Large(Compiled<'a, PortSet>),
+}
+
+/// Does the same with either engine.
+macro_rules! either {
+    ($engine:expr, $sized:ident => $what:expr) => {
+        match $engine {
+            Engine::Ordinary($sized) => $what,
+            Engine::Large($sized) => $what,
+        }
+    };
+}
+
+impl<'a> Engine<'a> {
+    fn new(config: Arc<FabricConfig>, options: RunOptions, probe: impl Probe + Send + 'a) -> Self {
+        if config.has_large_switch() {
+            Engine::Large(Compiled::new(config, options, Pointer::new(probe)))
+        } else {
+            Engine::Ordinary(Compiled::new(config, options, Pointer::new(probe)))
+        }
+    }
+}
+
+/// A run in progress, over a fabric for sets of ports of one size.
+struct Compiled<'a, S: Ports> {
+    kernel: FabricKernel<'a, S>,
     /// How the last slice ended, and its limit.
     last: (Progress, Time),
 }
 
-impl<'a> Engine<'a> {
-    fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a>) -> Self {
+impl<'a, S: Ports> Compiled<'a, S> {
+    fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a, S>) -> Self {
         let list = list(&config, options.list);
         let written = options.wire_check || probe.follows_wire();
         let mut fabric = Fabric::new(config, options.pipeline, probe);
         if written {
             fabric.links.check_wire();
         }
-        Engine { kernel: start(fabric, list), last: (Progress::Running, Time::ZERO) }
+        Compiled { kernel: start(fabric, list), last: (Progress::Running, Time::ZERO) }
     }
 
     fn run(&mut self, limit: Time, max_events: u64) -> Progress {
@@ -83,7 +113,7 @@ impl<'a> Engine<'a> {
         self.kernel.world.links.last_arrival()
     }
 
-    fn finish(self) -> (Pointer<'a>, Outcome) {
+    fn finish(self) -> (Pointer<'a, S>, Outcome) {
         let (now, events) = (self.kernel.now(), self.kernel.events_handled());
         let until = match self.last {
             (Progress::Limit | Progress::Drained, limit) => limit,
@@ -106,44 +136,46 @@ pub struct Simulation<P: Probe + Send + 'static> {
 impl<P: Probe + Send + 'static> Simulation<P> {
     /// Builds the fabric at t = 0.
     pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
-        Simulation { engine: Engine::new(config, options, Pointer::new(probe)), probe: PhantomData }
+        Simulation { engine: Engine::new(config, options, probe), probe: PhantomData }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        self.engine.run(limit, max_events)
+        either!(&mut self.engine, run => run.run(limit, max_events))
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.engine.kernel.now()
+        either!(&self.engine, run => run.kernel.now())
     }
 
     /// Events handled so far.
     pub fn events(&self) -> u64 {
-        self.engine.kernel.events_handled()
+        either!(&self.engine, run => run.kernel.events_handled())
     }
 
     /// Packets that crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
-        self.engine.kernel.world.links.observe.ledger.packet_hops
+        either!(&self.engine, run => run.kernel.world.links.observe.ledger.packet_hops)
     }
 
     /// Totals so far, between two slices. What is settled later than it happens (sources that make up what
     /// they created, deliveries to endpoints that only take) may be missing; the run does not notice.
     pub fn look(&self) -> Outcome {
-        self.engine.kernel.world.totals(self.now(), self.events())
+        either!(&self.engine, run => run.kernel.world.totals(self.now(), self.events()))
     }
 
     /// The observer.
     pub fn probe(&self) -> &P {
-        self.engine.kernel.world.links.observe.probe.get()
+        either!(&self.engine, run => run.kernel.world.links.observe.probe.get())
     }
 
     /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
     pub fn finish(self) -> (P, Outcome) {
-        let (probe, outcome) = self.engine.finish();
-        (probe.take(), outcome)
+        either!(self.engine, run => {
+            let (probe, outcome) = run.finish();
+            (probe.take(), outcome)
+        })
     }
 }
 
@@ -153,22 +185,22 @@ pub struct Watched<'a>(Engine<'a>);
 impl<'a> Watched<'a> {
     /// Builds the fabric at t = 0. To ask the observer during the run hand in a `&mut &Mutex`.
     pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: &'a mut (impl Probe + Send)) -> Self {
-        Watched(Engine::new(config, options, Pointer::new(probe)))
+        Watched(Engine::new(config, options, probe))
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        self.0.run(limit, max_events)
+        either!(&mut self.0, run => run.run(limit, max_events))
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.0.kernel.now()
+        either!(&self.0, run => run.kernel.now())
     }
 
     /// Ends the run: settles everything that is due by now and gives the totals.
     pub fn finish(self) -> Outcome {
-        self.0.finish().1
+        either!(self.0, run => run.finish().1)
     }
 }
 
@@ -244,7 +276,11 @@ fn list(config: &FabricConfig, kind: ListKind) -> ChosenList<Payload> {
 }
 
 /// Settles what is due by `until`; the fabric, and when the run has ended.
-fn conclude(mut kernel: FabricKernel<'_>, until: Time, drained: bool) -> (Fabric<Pointer<'_>>, Time) {
+fn conclude<S: Ports>(
+    mut kernel: FabricKernel<'_, S>,
+    until: Time,
+    drained: bool,
+) -> (Fabric<Pointer<'_, S>>, Time) {
     let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
     let end = kernel.conclude(key, |fabric, cx| {
         // Creations of exactly the last instant belong to the run, later ones do not.
@@ -256,7 +292,7 @@ fn conclude(mut kernel: FabricKernel<'_>, until: Time, drained: bool) -> (Fabric
     (kernel.into_world(), end)
 }
 
-fn start(fabric: Fabric<Pointer<'_>>, list: ChosenList<Payload>) -> FabricKernel<'_> {
+fn start<S: Ports>(fabric: Fabric<Pointer<'_, S>>, list: ChosenList<Payload>) -> FabricKernel<'_, S> {
     let mut first = Vec::new();
     let mut kernel = Kernel::new(fabric, list);
     kernel.world.bootstrap(|event| first.push(event));

@@ -16,24 +16,27 @@ mod together;
 use crate::config::{Arbitration, Detector, PRIORITIES, Verdict};
 use crate::ids::PortId;
 use crate::packet::List;
+use crate::ports::{PortSet, Ports};
 use crate::voq::Backpressure;
 use lp_serial::link::Channels;
 use reads::ChannelReads;
 pub(crate) use routes::Routes;
 use sim_core::Stream;
 
-/// Route entry in two octets: egress port, [`MASK`]` | mask`, or [`DROP`]; next-hop port.
+/// Route entry in two octets: egress port and next-hop port; or [`COPIED`] and the number of a mask; or
+/// [`DROP`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hop {
     pub egress: u8,
     pub next_hop: u8,
 }
-pub(crate) const MASK: u8 = 0x80;
+/// Above every port.
+pub(crate) const COPIED: u8 = 0xFE;
 pub(crate) const DROP: u8 = 0xFF;
 
 /// Everything about a switch that is not a port.
 #[derive(Clone, Debug)]
-pub(crate) struct Switch {
+pub(crate) struct Switch<S> {
     pub device: u32,
     /// Index of port 0.
     pub base: PortId,
@@ -52,12 +55,12 @@ pub(crate) struct Switch {
     /// Packets may leave before they are in.
     pub cuts_through: bool,
     pub routes: Routes,
-    pub masks: Vec<u64>,
-    pub mask_next_hops: Vec<Vec<u64>>,
+    pub masks: Vec<PortSet>,
+    pub mask_next_hops: Vec<Vec<PortSet>>,
     /// Input lists before the outputs: FIFO `[priority][input]` or, per output, `[priority][output][input]`.
     pub inputs: Vec<List>,
     /// Inputs whose head wants the output, `[priority * ports + output]`; only with a depth.
-    pub heads: Vec<u64>,
+    pub heads: Vec<S>,
     /// Packets in each (output, lane) list by priority, only with a depth:
     /// `[(priority*ports+output)*lanes+lane]`.
     pub filled: Vec<u16>,
@@ -65,16 +68,16 @@ pub(crate) struct Switch {
     /// front of them; empty unless that decides who goes first.
     pub queued: Vec<u16>,
     /// Inputs with all reads in use (may be stale).
-    pub reading: u64,
+    pub reading: S,
     /// Who reads each input.
-    pub reads_of: Vec<Reads>,
+    pub reads_of: Vec<Reads<S>>,
     /// Who reads each channel of each input, where channels share links by micropackets.
-    pub channel_reads: Option<Box<ChannelReads>>,
+    pub channel_reads: Option<Box<ChannelReads<S>>>,
     /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
-    pub waiting_outputs: u64,
-    /// All ones where outputs choose together (cell clock, iSLIP), so that `waiting_outputs` says nothing;
-    /// else 0.
-    pub choose_together: u64,
+    pub waiting_outputs: S,
+    /// All outputs where they choose together (cell clock, iSLIP), so that `waiting_outputs` says nothing;
+    /// else none.
+    pub choose_together: S,
     /// Packets exposed at the head of each FIFO input, by priority.
     pub exposed: Vec<[u16; 4]>,
     pub x_on: u32,
@@ -98,7 +101,7 @@ pub(crate) struct Switch {
     /// those of each channel that is told apart.
     pub occupancy: Vec<u16>,
     /// Congested egress ports, by ingress (per ingress) or one word; likewise for each channel.
-    pub raw: Vec<u64>,
+    pub raw: Vec<S>,
     /// Who tells the neighbours of congestion.
     pub backpressure: Option<Box<Backpressure>>,
     pub stamp: u32,
@@ -131,9 +134,9 @@ pub(crate) const BY_CHANNEL: u32 = 0;
 
 /// Who reads an input, and who read it last.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Reads {
+pub(crate) struct Reads<S> {
     /// Outputs that read from it, one bit each (may be stale).
-    pub outputs: u64,
+    pub outputs: S,
     /// Output that read it last, by priority, and for virtual channels: the one after it is next when the
     /// input can be read again (accept pointers of iSLIP).
     pub last: [u8; PRIORITIES + 1],
@@ -142,8 +145,8 @@ pub(crate) struct Reads {
 /// Whether `outputs` are as many as may read at a time. One is the ordinary case, and to count bits is slow
 /// where the processor may not be asked to.
 #[inline(always)]
-pub(crate) fn all_taken(outputs: u64, reads: u32) -> bool {
-    if reads == 1 { outputs != 0 } else { outputs.count_ones() >= reads }
+pub(crate) fn all_taken(outputs: impl Ports, reads: u32) -> bool {
+    if reads == 1 { !outputs.is_empty() } else { outputs.count() >= reads }
 }
 
 /// A packet of type 8 that is eligible in a switch.
@@ -155,15 +158,15 @@ pub(crate) struct Access {
     pub behind: u32,
 }
 
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// Output `out` does not read `input` any more.
     #[inline(always)]
     pub fn read_ended(&mut self, input: u32, out: u32) {
         let outputs = &mut self.reads_of[input as usize].outputs;
-        *outputs &= !(1 << out);
+        *outputs &= !S::one(out);
         // Another may have begun in the instant in which this one ends.
         let full = all_taken(*outputs, self.reads);
-        self.reading = self.reading & !(1 << input) | u64::from(full) << input;
+        self.reading = self.reading & !S::one(input) | S::one_if(input, full);
     }
 
     /// Whether the verdict on `out` is by ingress.

@@ -10,14 +10,16 @@ use crate::link::Links;
 use crate::link::port::{Mode, Parked, special};
 use crate::link::symbol::{CHANNEL_COUNT, MessagePlace};
 use crate::link::wire::Function;
+use crate::observe::Build;
 use crate::observe::mark;
-use crate::observe::probe::{Probe, StagingEdge};
-use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED};
+use crate::observe::probe::StagingEdge;
+use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED, sole_port};
+use crate::ports::{PortSet, Ports};
 use sim_core::{Event, EventKey, EventList, Time};
 use voq_backpressure::codec::View;
 use voq_backpressure::originator::Verdict;
 use voq_backpressure::symbol::{Scope, Vc};
-use voq_backpressure::{Carrier, Message, Opportunity, Originator, Ports, Receiver, csr};
+use voq_backpressure::{Carrier, Message, Opportunity, Originator, Receiver, csr};
 
 /// A scheduled loss and what it has seen.
 #[derive(Clone, Debug)]
@@ -48,11 +50,11 @@ pub(crate) fn losses(config: &FabricConfig, device: u32) -> Vec<Loss> {
 /// matter.
 const ANY_SYMBOL: Carrier = Carrier::Status;
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// Whether packets of VC0 in a staging queue, or set, of `output` have to wait for a message.
     #[inline(always)]
     pub fn is_stopped(&self, output: PortId, queue: u8) -> bool {
-        let stopped = |parked: &Parked| parked.queue == queue && parked.stopped;
+        let stopped = |parked: &Parked<P::Ports>| parked.queue == queue && parked.stopped;
         self.ports[output.index()].tx.parked_any
             && queue != UNSTAGED
             && self.cold[output.index()].parked.iter().any(stopped)
@@ -79,11 +81,11 @@ impl<P: Probe> Links<P> {
     }
 
     /// Queue of a packet that stands for a set of the neighbour's ports.
-    pub fn queue_of_set(&self, output: PortId, set: u64) -> u8 {
+    pub fn queue_of_set(&self, output: PortId, set: PortSet) -> u8 {
         let cold = &self.cold[output.index()];
-        match set.count_ones() {
+        match set.len() {
             0 => UNSTAGED,
-            1 => cold.queue_of(set.trailing_zeros() as u8),
+            1 => cold.queue_of(sole_port(set)),
             _ => match &cold.staging {
                 None => UNSTAGED,
                 Some(staging) => {
@@ -123,8 +125,8 @@ impl<P: Probe> Links<P> {
         let tx = &mut self.ports[port.index()].tx;
         let cold = &mut self.cold[port.index()];
         if queue < tx.queue_lanes {
-            cold.stopped_lanes ^= 1 << queue;
-            debug_assert_eq!(cold.stopped_lanes >> queue & 1 == 1, stopped);
+            cold.stopped_lanes = cold.stopped_lanes ^ P::Ports::one(queue.into());
+            debug_assert_eq!(cold.stopped_lanes.has(queue.into()), stopped);
         }
         match cold.parked_of(queue) {
             _ if queue < tx.queue_lanes => {}
@@ -202,9 +204,8 @@ impl<P: Probe> Links<P> {
         }
         let mut sets = 0u64;
         for (n, set) in staging.multicast.iter().enumerate() {
-            let mut ports = Ports::default();
-            (0..64).filter(|p| set >> p & 1 == 1).for_each(|p| ports.insert(p));
-            if !receiver.eligible_ports(&ports) {
+            let named: voq_backpressure::Ports = set.iter().map(u16::from).collect();
+            if !receiver.eligible_ports(&named) {
                 sets |= 1 << n;
             }
         }
@@ -252,7 +253,7 @@ pub(crate) struct Backpressure {
 }
 
 /// The device that sends a message through `port` now, and the key at which the other end obeys it.
-fn arrival<P: Probe, L: EventList<Payload>>(
+fn arrival<P: Build, L: EventList<Payload>>(
     links: &mut Links<P>,
     cx: &Cx<'_, L>,
     port: PortId,
@@ -265,7 +266,7 @@ fn arrival<P: Probe, L: EventList<Payload>>(
 }
 
 /// A message leaves `port` now, and not with a symbol of the link port.
-fn post<P: Probe, L: EventList<Payload>>(
+fn post<P: Build, L: EventList<Payload>>(
     links: &mut Links<P>,
     cx: &mut Cx<'_, L>,
     port: PortId,
@@ -280,7 +281,7 @@ fn post<P: Probe, L: EventList<Payload>>(
 
 impl Backpressure {
     /// Messages that are due at the start of the run.
-    pub fn bootstrap<P: Probe>(
+    pub fn bootstrap<P: Build>(
         &self,
         links: &mut Links<P>,
         ports: u32,
@@ -296,7 +297,7 @@ impl Backpressure {
     }
 
     /// The verdict of a detector on an egress port changed: for one upstream, or for all.
-    pub fn verdict<P: Probe, L: EventList<Payload>>(
+    pub fn verdict<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -309,7 +310,7 @@ impl Backpressure {
             let one = input.is_some() || self.originator.options().verdict == Verdict::Shared;
             let last = if one { 0 } else { self.delays.len() as u32 - 1 };
             let first = input.unwrap_or(0);
-            let mut marked = Ports::default();
+            let mut marked = voq_backpressure::Ports::default();
             for input in first..=first + last {
                 let told = self.originator.set_congested_in(input as u16, vc, out as u16, congested);
                 told.iter().for_each(|port| marked.insert(port));
@@ -320,7 +321,7 @@ impl Backpressure {
                 self.request(links, cx, self.base + input);
             }
         } else {
-            let marked: Ports = self.originator.set_congested(out as u16, congested);
+            let marked = self.originator.set_congested(out as u16, congested);
             self.request_all(links, cx, &marked);
         }
     }
@@ -331,11 +332,11 @@ impl Backpressure {
     }
 
     /// Messages have to leave through these ports.
-    fn request_all<P: Probe, L: EventList<Payload>>(
+    fn request_all<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        marked: &Ports,
+        marked: &voq_backpressure::Ports,
     ) {
         for port in marked.iter() {
             self.request(links, cx, self.base + u32::from(port));
@@ -343,7 +344,7 @@ impl Backpressure {
     }
 
     /// The VoQ register of a port was written through the fabric.
-    pub fn write<P: Probe, L: EventList<Payload>>(
+    pub fn write<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -372,7 +373,7 @@ impl Backpressure {
     }
 
     /// Something has happened to the link of `port`, of which the originator learns by `what`.
-    pub fn learn<P: Probe, L: EventList<Payload>>(
+    pub fn learn<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -387,7 +388,7 @@ impl Backpressure {
     }
 
     /// Something is marked at `port`: a message has to leave through it.
-    pub fn request<P: Probe, L: EventList<Payload>>(
+    pub fn request<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -409,7 +410,7 @@ impl Backpressure {
     }
 
     /// The message of `port` takes the next stype2 place on the wire; its content is sampled there.
-    pub fn place<P: Probe, L: EventList<Payload>>(
+    pub fn place<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -443,7 +444,7 @@ impl Backpressure {
     }
 
     /// The message of `port` is tied to a channel: a status of that channel becomes due to carry it.
-    fn place_linked<P: Probe, L: EventList<Payload>>(
+    fn place_linked<P: Build, L: EventList<Payload>>(
         &self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -458,7 +459,7 @@ impl Backpressure {
 
     /// The status leaves that was due to carry the message of `port`, sound or damaged: its content is what
     /// is true now.
-    pub fn send_linked<P: Probe, L: EventList<Payload>>(
+    pub fn send_linked<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -486,7 +487,7 @@ impl Backpressure {
     }
 
     /// The message of `port` is put on the link: its content is what is true now.
-    pub fn send<P: Probe, L: EventList<Payload>>(
+    pub fn send<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -543,7 +544,7 @@ impl Backpressure {
     }
 
     /// The refresh of `port`, whose neighbour missed a message.
-    pub fn refresh<P: Probe, L: EventList<Payload>>(
+    pub fn refresh<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,

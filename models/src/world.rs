@@ -33,8 +33,9 @@ use crate::link::credit::Lengths;
 use crate::link::mail::Peer;
 use crate::link::port::{Cold, Port, Rx, Tx, UNSERVED};
 use crate::link::wire::Wire;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::packet::{List, NIL};
+use crate::ports::Ports;
 use crate::registers::Registers;
 use crate::switch::{Reads, Routes, Switch, Watch};
 use crate::voq::Backpressure;
@@ -64,19 +65,19 @@ fn is_large(config: &FabricConfig) -> bool {
 }
 
 /// The world that the kernel runs: the parts, each above those that it is made of.
-pub(crate) struct Fabric<P> {
+pub(crate) struct Fabric<P: Build> {
     /// The state is larger than a second-level cache: fetch ahead of events.
     pub foresight: bool,
     /// Links with both halves of their ports, packets, and what is observed.
     pub links: Links<P>,
-    pub switches: ById<SwitchId, Switch>,
+    pub switches: ById<SwitchId, Switch<P::Ports>>,
     pub endpoints: ById<EndpointId, Endpoint>,
     pub hosts: Hosts,
     pub registers: Registers,
     pub watchdog: Watchdog,
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     pub fn new(config: Arc<FabricConfig>, pipeline: PipelineMode, probe: P) -> Self {
         let mut fabric = Fabric {
             foresight: is_large(&config),
@@ -226,14 +227,14 @@ impl<P: Probe> Fabric<P> {
                     masks: s.routes.masks.clone(),
                     mask_next_hops: s.routes.mask_next_hops.clone(),
                     inputs: vec![List::default(); inputs],
-                    heads: vec![0; if direct { 0 } else { n * PRIORITIES }],
+                    heads: vec![P::Ports::EMPTY; if direct { 0 } else { n * PRIORITIES }],
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
                     queued: vec![0; if s.arbitration.counts_queues() { n * n * PRIORITIES } else { 0 }],
-                    reading: 0,
-                    reads_of: vec![Reads { outputs: 0, last: [UNSERVED; PRIORITIES + 1] }; n],
+                    reading: P::Ports::EMPTY,
+                    reads_of: vec![Reads { outputs: P::Ports::EMPTY, last: [UNSERVED; PRIORITIES + 1] }; n],
                     channel_reads: None,
-                    waiting_outputs: 0,
-                    choose_together: 0,
+                    waiting_outputs: P::Ports::EMPTY,
+                    choose_together: P::Ports::EMPTY,
                     exposed: vec![[0; 4]; if fifo { n } else { 0 }],
                     x_on: detector.map_or(0, |d| u32::from(d.x_on)),
                     x_off: detector.map_or(0, |d| u32::from(d.x_off)),
@@ -246,7 +247,7 @@ impl<P: Probe> Fabric<P> {
                     pool: matches!(s.buffering, Buffering::Shared { .. }),
                     pool_pointers: [UNSERVED; PRIORITIES],
                     occupancy: vec![0; if per_ingress { n * n } else { n }],
-                    raw: vec![0; if per_ingress { n } else { 1 }],
+                    raw: vec![P::Ports::EMPTY; if per_ingress { n } else { 1 }],
                     backpressure: None,
                     stamp: 0,
                     rng: (s.arbitration == Arbitration::Random)
@@ -254,7 +255,7 @@ impl<P: Probe> Fabric<P> {
                     tick_posted: false,
                 };
                 if switch.slot != 0 || switch.matches() {
-                    switch.choose_together = u64::MAX;
+                    switch.choose_together = !P::Ports::EMPTY;
                 }
                 self.switches.push(switch);
             }
@@ -446,7 +447,7 @@ impl<P: Probe> Fabric<P> {
     }
 }
 
-impl<P: Probe> World for Fabric<P> {
+impl<P: Build> World for Fabric<P> {
     type Payload = Payload;
 
     #[inline]

@@ -27,7 +27,7 @@ impl<P: Copy> EventList<P> for ChosenList<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop_before(&mut self, limit: Time) -> Option<Event<P>> {
         match self {
             ChosenList::Ring(ring) => ring.pop_before(limit),

@@ -468,7 +468,7 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop_before(&mut self, limit: Time) -> Option<Event<P>> {
         self.pop::<false>(limit, |_| {})
     }

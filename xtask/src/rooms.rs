@@ -59,6 +59,7 @@ const HOUSES: [House; 5] = [
 const MODELS: House = House {
     folder: "models/src",
     levels: &[
+        &["ports"],
         &["config", "event", "goal", "ids", "path", "transfer_rate"],
         &["observe"],
         &["packet"],

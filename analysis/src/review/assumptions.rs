@@ -68,7 +68,7 @@ const NOT_MODELLED: [&str; 8] = [
     "symbols inside packets, and periodic credit return on links in packet granularity",
     "VoQ backpressure, protocols and multicast in virtual channels",
     "finite speed-up into output buffers",
-    "more than 64 ports a switch",
+    "more than 192 ports a switch",
     "one read of a receive buffer for several multicast copies",
     "striping over RapidIO",
     "gaps inside a message of HIPPI-6400 whose micropackets come late behind a switch that cuts through",

@@ -146,8 +146,8 @@ impl<'a> Ways<'a> {
             match switch.routes.entries.get(id as usize).map(|route| route.egress) {
                 Some(Egress::Port(next)) => heads.push((peer.0, next)),
                 Some(Egress::Multicast(mask)) => {
-                    let mask = switch.routes.masks[usize::from(mask)] & !(1 << peer.1);
-                    heads.extend((0..64u8).filter(|port| mask >> port & 1 == 1).map(|port| (peer.0, port)));
+                    let ports = switch.routes.masks[usize::from(mask)].without(peer.1);
+                    heads.extend(ports.iter().map(|port| (peer.0, port)));
                 }
                 Some(Egress::Drop) | None => {}
             }

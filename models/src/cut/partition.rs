@@ -18,6 +18,8 @@ pub enum Whole {
     Faults,
     /// Links are of other media than RapidIO.
     Media,
+    /// A switch has more than 64 ports.
+    LargeSwitch,
     /// It is one piece: a single switch, for instance.
     OnePiece,
     /// So little happens in a window that whoever waits for others would wait most of the time.
@@ -30,6 +32,7 @@ impl fmt::Display for Whole {
             Whole::Protocols => "endpoints run protocols",
             Whole::Faults => "links have faults or random errors",
             Whole::Media => "links are of other media than RapidIO",
+            Whole::LargeSwitch => "a switch has more than 64 ports",
             Whole::OnePiece => "the fabric cannot be cut",
             Whole::TooSmall => "the fabric is too small",
         })
@@ -135,6 +138,9 @@ impl Pieces {
         }
         if !config.media.is_empty() {
             return Err(Whole::Media);
+        }
+        if config.has_large_switch() {
+            return Err(Whole::LargeSwitch);
         }
         let is_endpoint =
             |device: u32| matches!(config.devices[device as usize].model, DeviceModel::Endpoint(_));

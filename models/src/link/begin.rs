@@ -5,10 +5,10 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Mode, special};
 use crate::link::symbol::{Flight, Leaves};
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use sim_core::EventList;
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// The fabric has committed a packet to the wire of a link that needs more than the closed form.
     #[cold]
     pub fn started_specially<L: EventList<Payload>>(

@@ -16,6 +16,7 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::mail::apply_visible;
 use crate::link::port::{CreditRecord, special};
+use crate::observe::Build;
 use crate::packet::{Delay, Packet};
 use sim_core::{Event, EventKey};
 use std::sync::Arc;
@@ -124,7 +125,7 @@ impl Border {
     }
 }
 
-impl<P> Links<P> {
+impl<P: Build> Links<P> {
     /// This is the part `own` of a fabric: links to ports of other parts are cut from now on.
     pub fn cut(&mut self, parts: Arc<[u16]>, own: u16) {
         let ends = self.config.clone();

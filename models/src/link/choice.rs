@@ -7,31 +7,23 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::symbol::CHANNEL_COUNT;
 use crate::link::transmit::{Pick, close_wait};
+use crate::observe::Build;
 use crate::observe::clock::CHANNELS;
-use crate::observe::probe::Probe;
 use crate::packet::{NIL, WAITING};
+use crate::ports::Ports;
 use sim_core::EventList;
-use std::hint::select_unpredictable;
-
-/// The first member of a set above `pointer`, wrapping.
-#[inline]
-pub(crate) fn next_after(set: u64, pointer: u8) -> u32 {
-    let after = u32::from(pointer) + 1;
-    let above = if after >= 64 { 0 } else { set >> after << after };
-    select_unpredictable(above != 0, above, set).trailing_zeros()
-}
 
 /// What the choice asks the device of the transmitter.
-pub(crate) trait Device<P: Probe> {
+pub(crate) trait Device<P: Build> {
     /// Of `lanes`, those whose input can be read now for a packet of this priority.
     fn readable<L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
         port: PortId,
-        lanes: u64,
+        lanes: P::Ports,
         priority: usize,
-    ) -> u64;
+    ) -> P::Ports;
 
     /// Who of `lanes` goes first, of an output and priority; `pointer` is who was served last, `stamp` when
     /// the first packet of a lane arrived in the device.
@@ -39,16 +31,21 @@ pub(crate) trait Device<P: Probe> {
         &mut self,
         links: &Links<P>,
         queue: (PortId, usize),
-        lanes: u64,
+        lanes: P::Ports,
         pointer: u8,
         stamp: impl Fn(&Links<P>, u32) -> u32,
     ) -> u32;
 
     /// Candidates exist, but the inputs of these lanes are being read: the ends of those reads become events.
-    fn await_inputs<L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>, lanes: u64);
+    fn await_inputs<L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        lanes: P::Ports,
+    );
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// Highest priority first; within it the arbitration among lanes. When nothing can start, arranges the
     /// event that will change it.
     #[inline(always)]
@@ -65,7 +62,7 @@ impl<P: Probe> Links<P> {
             }
         }
         let mut no_credit = false;
-        let mut busy = 0u64;
+        let mut busy = P::Ports::EMPTY;
         let pick = self.select_priority(device, cx, port, &mut busy, &mut no_credit);
         if pick.packet == NIL {
             device.await_inputs(self, cx, busy);
@@ -84,7 +81,7 @@ impl<P: Probe> Links<P> {
         device: &mut impl Device<P>,
         cx: &mut Cx<'_, L>,
         port: PortId,
-        busy: &mut u64,
+        busy: &mut P::Ports,
         no_credit: &mut bool,
     ) -> Pick {
         let tx = &self.ports[port.index()].tx;
@@ -108,11 +105,11 @@ impl<P: Probe> Links<P> {
         cx: &mut Cx<'_, L>,
         port: PortId,
         priority: usize,
-        busy: &mut u64,
+        busy: &mut P::Ports,
         no_credit: &mut bool,
     ) -> Pick {
         let lanes = self.eligible(port, priority);
-        if lanes == 0 {
+        if lanes.is_empty() {
             return Pick::NONE;
         }
         if self.ports[port.index()].tx.clock.blocked() & (1 << priority) != 0 {
@@ -121,7 +118,7 @@ impl<P: Probe> Links<P> {
         }
         let free = device.readable(self, cx, port, lanes, priority);
         *busy |= lanes & !free;
-        if free == 0 {
+        if free.is_empty() {
             return Pick::NONE;
         }
         let pointer = self.ports[port.index()].tx.pointers[priority];
@@ -190,13 +187,13 @@ impl<P: Probe> Links<P> {
         port: PortId,
     ) -> Pick {
         let mut offers = [Pick::NONE; CHANNEL_COUNT];
-        let (mut busy, mut no_credit) = (0, false);
+        let (mut busy, mut no_credit) = (P::Ports::EMPTY, false);
         offers[0] = self.select_priority(device, cx, port, &mut busy, &mut no_credit);
         let gate = self.ports[port.index()].tx.clock.blocked();
         let names = self.channels_mut(port).names;
         for channel in 1..=names.count() {
             let lanes = self.ready_in_channel(port, channel);
-            if lanes == 0 {
+            if lanes.is_empty() {
                 continue;
             }
             if gate >> (PRIORITIES as u8 + names.vcid_of(channel)) & 1 == 1 {
@@ -205,7 +202,7 @@ impl<P: Probe> Links<P> {
             }
             let free = device.readable(self, cx, port, lanes, 0);
             busy |= lanes & !free;
-            if free != 0 {
+            if !free.is_empty() {
                 let lane = self.lane_of_channel(device, port, channel, free);
                 let packet = self.head_in_channel(port, channel, lane);
                 let pick = Pick { packet, parked: Pick::IN_CHANNEL, priority: channel, lane: lane as u8 };
@@ -234,7 +231,13 @@ impl<P: Probe> Links<P> {
     }
 
     /// Which of `lanes` is next in a channel.
-    fn lane_of_channel(&mut self, device: &mut impl Device<P>, port: PortId, channel: u8, lanes: u64) -> u32 {
+    fn lane_of_channel(
+        &mut self,
+        device: &mut impl Device<P>,
+        port: PortId,
+        channel: u8,
+        lanes: P::Ports,
+    ) -> u32 {
         let pointer = self.channels_mut(port).pointers[usize::from(channel)];
         device.choose(self, (port, PRIORITIES), lanes, pointer, |links, lane| {
             links.packets[links.head_in_channel(port, channel, lane)].stamp

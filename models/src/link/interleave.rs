@@ -24,8 +24,10 @@ use crate::link::choice::Device;
 use crate::link::port::{LinkTiming, NO_INPUT, Port, reading};
 use crate::link::symbol::Flight;
 use crate::link::transmit::Pick;
-use crate::observe::probe::{Cause, Probe};
+use crate::observe::Build;
+use crate::observe::probe::Cause;
 use crate::packet::NIL;
+use crate::ports::Ports;
 use sim_core::{Duration, EventKey, EventList, Time};
 
 /// Octets of a micropacket on the wire, control bits included.
@@ -157,7 +159,7 @@ impl LinkTiming {
     }
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     fn interleave(&mut self, port: PortId) -> &mut Interleave {
         self.channels_of(port).interleave.as_mut().expect("the medium has virtual channels")
     }
@@ -200,7 +202,7 @@ impl<P: Probe> Links<P> {
         let Port { tx, rx } = &self.ports[port.index()];
         let may = |channel: u8| {
             let n = usize::from(channel);
-            stopped[n].is_some() || tx.mask[n] != 0 && tx.clock.blocked() & (1 << n) == 0
+            stopped[n].is_some() || !tx.mask[n].is_empty() && tx.clock.blocked() & (1 << n) == 0
         };
         if !(1..CHANNELS).any(|n| may(turn(sending.channel, n))) {
             return;
@@ -283,7 +285,7 @@ impl<P: Probe> Links<P> {
     /// Whether `output` could start a message of this channel from input `lane`, now or at a border soon.
     pub fn wants(&self, output: PortId, lane: u32, channel: usize) -> bool {
         let tx = &self.ports[output.index()].tx;
-        let waits = tx.mask[channel] >> lane & 1 == 1 && tx.clock.blocked() >> channel & 1 == 0;
+        let waits = tx.mask[channel].has(lane) && tx.clock.blocked() >> channel & 1 == 0;
         waits && !self.interleaved(output).is_some_and(|messages| messages.has_begun(channel))
     }
 
@@ -375,7 +377,7 @@ impl<P: Probe> Links<P> {
             Pick::NONE
         } else {
             // The first message of the channel that has room at the neighbour, and whose input may be read.
-            self.pick_at(device, cx, port, channel.into(), &mut 0, &mut false)
+            self.pick_at(device, cx, port, channel.into(), &mut P::Ports::default(), &mut false)
         };
         if begun.is_none() && pick.packet == NIL {
             return None;

@@ -5,8 +5,9 @@ use crate::config::{NO_OWNER, PacketSize};
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
+use crate::observe::Build;
 use crate::observe::mark;
-use crate::observe::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep, Probe};
+use crate::observe::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep};
 use crate::packet::{MAINTENANCE, NIL, Packet};
 use sim_core::{EventList, Time};
 
@@ -44,7 +45,7 @@ pub(crate) struct Place {
     pub input: u8,
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// A packet made at `at` by `device`, to be sent through `port`. It is in no list yet.
     #[inline(always)]
     pub fn admit(&mut self, at: u64, device: u32, port: PortId, made: Made, place: Place) -> u32 {

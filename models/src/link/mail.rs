@@ -24,7 +24,8 @@ use crate::link::Links;
 use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Rx, Tx, special};
 use crate::link::symbol::{Air, Flight, Flying};
 use crate::link::wire::Function;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
+use crate::ports::Ports;
 use sim_core::{Duration, EventKey, EventList, Time};
 
 /// The port at the other end of a link.
@@ -62,9 +63,9 @@ struct Told {
 /// The transmitter that sends to the switch port `to` may be short of credit before it hears of the next
 /// acceptance there: from now on these are events. One that has passed without being noted is one at once.
 #[cold]
-pub(super) fn watch_acceptances<L: EventList<Payload>>(
+pub(super) fn watch_acceptances<S, L: EventList<Payload>>(
     cx: &mut Cx<'_, L>,
-    ports: &mut [Port],
+    ports: &mut [Port<S>],
     accepts: &[EventKey],
     Peer(to): Peer,
 ) {
@@ -81,10 +82,10 @@ pub(super) fn watch_acceptances<L: EventList<Payload>>(
 
 /// Applies the credit records of `port` that are visible at `key`.
 #[inline(always)]
-pub(super) fn apply_visible(
-    tx: &mut Tx,
+pub(super) fn apply_visible<S: Ports>(
+    tx: &mut Tx<S>,
     timing: &LinkTiming,
-    cold: &mut [Cold],
+    cold: &mut [Cold<S>],
     port: PortId,
     key: EventKey,
 ) {
@@ -99,10 +100,10 @@ pub(super) fn apply_visible(
 
 /// A packet leaves for the port `to`, which it reaches as `flight` says.
 #[inline(always)]
-pub(super) fn send_packet<L: EventList<Payload>>(
+pub(super) fn send_packet<S, L: EventList<Payload>>(
     cx: &mut Cx<'_, L>,
-    ports: &mut [Port],
-    cold: &mut [Cold],
+    ports: &mut [Port<S>],
+    cold: &mut [Cold<S>],
     (Peer(to), timing): (Peer, &LinkTiming),
     (packet, destination): (u32, u16),
     flight: &Flight,
@@ -143,7 +144,7 @@ pub(super) fn send_transmission<L: EventList<Payload>>(
     cx.post(key, to.into(), LinkStep::Arrive { packet, behind }.pack());
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// A packet leaves through `port` for another part of the fabric.
     pub(super) fn cross_border(&mut self, port: PortId, packet: u32, flight: &Flight) {
         let Flight { arrival, behind, .. } = *flight;

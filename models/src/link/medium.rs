@@ -15,7 +15,8 @@ use crate::link::Links;
 use crate::link::interleave::Interleave;
 use crate::link::port::special;
 use crate::link::symbol::Flight;
-use crate::observe::probe::{DropReason, Probe};
+use crate::observe::Build;
+use crate::observe::probe::DropReason;
 use scheduled_transfer::llp::{ethernet, fibre_channel, hippi_fp, hippi6400, lane};
 use sim_core::EventList;
 use std::collections::BTreeSet;
@@ -81,7 +82,7 @@ fn again(medium: Medium, frame: &[u8]) -> Option<Vec<u8>> {
     written.ok().map(|_| out)
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// A packet finds no receive buffer: it is dropped, where senders do not wait for room.
     #[cold]
     pub fn overflows<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, packet: u32) {

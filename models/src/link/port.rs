@@ -7,6 +7,7 @@ use crate::link::wire::{Wire, WireTiming};
 use crate::observe::clock::{NO_ACK_ID, TransmitClock};
 use crate::observe::stats::PortStats;
 use crate::packet::{List, UNSTAGED};
+use crate::ports::{PortSet, Ports};
 use sim_core::{EventKey, prefetch};
 use std::collections::VecDeque;
 use voq_backpressure::{ActiveVcs, Receiver};
@@ -14,7 +15,7 @@ use voq_backpressure::{ActiveVcs, Receiver};
 /// No input is being read.
 pub(crate) const NO_INPUT: u8 = u8::MAX;
 /// Pointer of who has not served anybody: the first goes first.
-pub(crate) const UNSERVED: u8 = 63;
+pub(crate) const UNSERVED: u8 = u8::MAX;
 
 /// What a control symbol will tell the transmitter about its neighbour's buffers, from `key` on.
 #[derive(Copy, Clone, Debug)]
@@ -92,12 +93,12 @@ impl LinkTiming {
 
 /// Packets of one stopped (or just released) staging queue that were taken out of the main lists.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Parked {
+pub(crate) struct Parked<S> {
     pub queue: u8,
     pub stopped: bool,
     pub count: u32,
     /// Lanes with packets, by priority.
-    pub mask: [u64; 4],
+    pub mask: [S; 4],
     /// `lists[priority * lanes + lane]`.
     pub lists: Vec<List>,
 }
@@ -113,7 +114,7 @@ pub(crate) struct Staging {
     /// Staging queue of each next-hop port, [`UNSTAGED`] for ports that the neighbour does not have.
     pub queue_of_port: Vec<u8>,
     /// Sets of next-hop ports that multicast packets stand for; set n uses pseudo queue 192 + n.
-    pub multicast: Vec<u64>,
+    pub multicast: Vec<PortSet>,
     /// Pseudo queues that are stopped.
     pub multicast_stopped: u64,
 }
@@ -121,7 +122,7 @@ pub(crate) struct Staging {
 /// Transmit half of a port. First line: credit; second: the transmission; third: what waits.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Tx {
+pub(crate) struct Tx<S> {
     /// Records that are not visible yet, oldest first: `pending` of them, the third and later in
     /// `Cold::credits`.
     keys: [EventKey; 2],
@@ -165,9 +166,9 @@ pub(crate) struct Tx {
     pub stored: u32,
 
     /// Lanes with packets in the main lists, by priority.
-    pub mask: [u64; 4],
+    pub mask: [S; 4],
     /// As an input: outputs whose lists hold packets of this input (may be stale).
-    pub wanted: u64,
+    pub wanted: S,
     /// First list of this output: `lists[lists + priority * Cold::stride + lane]`.
     pub lists: u32,
     /// Lane served last, by priority: the one after it is next (round robin, grants of iSLIP). With output
@@ -178,30 +179,30 @@ pub(crate) struct Tx {
     pub refresh_at: u64,
 }
 
-const _: () = assert!(size_of::<Tx>() == 192 && size_of::<Rx>() == 64);
+const _: () = assert!(size_of::<Tx<u64>>() == 192 && size_of::<Rx>() == 64);
 
 /// What a hop touches of a port: four lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Port {
-    pub tx: Tx,
+pub(crate) struct Port<S> {
+    pub tx: Tx<S>,
     pub rx: Rx,
 }
 
 /// The rest of a port.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cold {
+pub(crate) struct Cold<S> {
     /// Lists of the output from one priority to the next, and lanes of the output.
     pub stride: u32,
     pub lane_count: u32,
     /// Lanes that are stopped (endpoints).
-    pub stopped_lanes: u64,
+    pub stopped_lanes: S,
     /// Copy group of the packet being read.
     pub reading_share: u32,
     pub carry: u64,
     pub credits: VecDeque<CreditRecord>,
-    pub parked: Vec<Parked>,
+    pub parked: Vec<Parked<S>>,
     /// Emptied [`Parked`] to be used again.
-    pub spare: Vec<Parked>,
+    pub spare: Vec<Parked<S>>,
     pub staging: Option<Box<Staging>>,
     /// Period of refreshes, `u64::MAX` = none: without them in the switch, or on short control symbols.
     pub refresh_every: u64,
@@ -221,7 +222,7 @@ pub(crate) struct Cold {
     pub stats: PortStats,
 }
 
-impl Tx {
+impl<S: Ports> Tx<S> {
     pub fn new(lists: u32) -> Self {
         Tx {
             keys: [EventKey::MIN; 2],
@@ -247,8 +248,8 @@ impl Tx {
             clock: TransmitClock::default(),
             waiting: 0,
             stored: 0,
-            mask: [0; 4],
-            wanted: 0,
+            mask: [S::EMPTY; 4],
+            wanted: S::EMPTY,
             lists,
             pointers: [UNSERVED; 4],
             packet_ps: 0,
@@ -273,7 +274,7 @@ impl Tx {
     }
 
     #[inline]
-    pub(super) fn push_record(&mut self, cold: &mut [Cold], port: PortId, record: CreditRecord) {
+    pub(super) fn push_record(&mut self, cold: &mut [Cold<S>], port: PortId, record: CreditRecord) {
         let n = self.pending as usize;
         if n < 2 {
             self.keys[n] = record.key;
@@ -287,7 +288,7 @@ impl Tx {
 
     /// Takes the oldest record; there is one.
     #[inline]
-    pub(super) fn pop_record(&mut self, cold: &mut [Cold], port: PortId) -> CreditRecord {
+    pub(super) fn pop_record(&mut self, cold: &mut [Cold<S>], port: PortId) -> CreditRecord {
         let first =
             CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
         self.pending -= 1;
@@ -307,12 +308,12 @@ impl Tx {
     /// Priorities with packets in the main lists, one bit each.
     #[inline]
     pub fn priorities(&self) -> u32 {
-        let bit = |p: usize| u32::from(self.mask[p] != 0) << p;
+        let bit = |p: usize| u32::from(!self.mask[p].is_empty()) << p;
         bit(0) | bit(1) | bit(2) | bit(3)
     }
 
     /// Corrects the buffers told by the youngest record.
-    pub(super) fn amend_last(&mut self, cold: &mut Cold, buffers: u8) {
+    pub(super) fn amend_last(&mut self, cold: &mut Cold<S>, buffers: u8) {
         match self.pending {
             0 => unreachable!("an unsent symbol has a record"),
             1 => self.buffers[0] = buffers,
@@ -322,7 +323,7 @@ impl Tx {
     }
 }
 
-impl Tx {
+impl<S: Ports> Tx<S> {
     /// Asks for the lines of credit, transmission and waiting.
     #[inline(always)]
     pub fn prefetch(&self) {
@@ -332,7 +333,7 @@ impl Tx {
     }
 }
 
-impl Cold {
+impl<S> Cold<S> {
     /// Staging queue of a unicast packet for the neighbour's port `next_hop`, by the map.
     pub fn queue_of(&self, next_hop: u8) -> u8 {
         match &self.staging {

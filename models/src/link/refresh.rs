@@ -6,10 +6,10 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::symbol::End;
 use crate::link::wire::Function;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use sim_core::EventList;
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// Charges the refreshes that fell due while the direction was not used: one run before the packet. They
     /// repeat what the neighbour knows, so they are no events.
     #[inline]

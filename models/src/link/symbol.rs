@@ -38,8 +38,8 @@ use crate::config::{FabricConfig, FlowControl, SymbolicLink};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::special;
+use crate::observe::Build;
 use crate::observe::clock::CHANNELS;
-use crate::observe::probe::Probe;
 use crate::observe::stats::LinkStats;
 pub(crate) use channels::{CHANNEL_COUNT, VirtualChannels};
 use fault::Errors;
@@ -214,7 +214,7 @@ pub(crate) struct End {
     pub stats: LinkStats,
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// Gives symbolic links their ends, each link up and idle.
     pub fn set_up_links(&mut self) {
         let config = self.config.clone();

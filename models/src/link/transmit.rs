@@ -6,10 +6,12 @@ use crate::ids::PortId;
 use crate::link::port::{Cold, Parked, Port, Tx, special};
 use crate::link::symbol::Flight;
 use crate::link::{Links, mail};
+use crate::observe::Build;
 use crate::observe::clock::{CHANNELS, TransmitClock};
 use crate::observe::mark;
-use crate::observe::probe::{Cause, PacketStep, Probe};
+use crate::observe::probe::{Cause, PacketStep};
 use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
+use crate::ports::Ports;
 use sim_core::{EventList, Time};
 use std::hint::select_unpredictable;
 
@@ -48,7 +50,7 @@ pub(crate) struct Started {
     pub queue: u8,
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its
     /// own for it.
     #[inline(always)]
@@ -126,12 +128,10 @@ impl<P: Probe> Links<P> {
         &self,
         cx: &Cx<'_, L>,
         base: PortId,
-        mut outputs: u64,
+        outputs: P::Ports,
         lane: u32,
     ) {
-        while outputs != 0 {
-            let output = base + outputs.trailing_zeros();
-            outputs &= outputs - 1;
+        for output in outputs.members().map(|n| base + n) {
             let busy = self.ports[output.index()].tx.done > cx.key();
             assert!(busy || !self.lane_in_use(output, lane), "an idle output was not tried");
         }
@@ -140,29 +140,29 @@ impl<P: Probe> Links<P> {
     /// Whether `lane` is one of the [`eligible`](Self::eligible).
     pub fn waits_in(&mut self, port: PortId, priority: usize, lane: u32) -> bool {
         let tx = &self.ports[port.index()].tx;
-        let listed = tx.mask[priority] >> lane & 1 == 1;
+        let listed = tx.mask[priority].has(lane);
         let cold = &self.cold[port.index()];
         if lane < u32::from(tx.queue_lanes) {
-            return listed && cold.stopped_lanes >> lane & 1 == 0;
+            return listed && !cold.stopped_lanes.has(lane);
         }
-        let apart = |queue: &Parked| !queue.stopped && queue.mask[priority] >> lane & 1 == 1;
+        let apart = |queue: &Parked<P::Ports>| !queue.stopped && queue.mask[priority].has(lane);
         let released = tx.parked_any && cold.parked.iter().any(apart);
         released || listed && (!tx.parked_any || self.park_stopped(port, priority, lane))
     }
 
+    #[inline(always)]
     pub fn lane_in_use(&self, output: PortId, lane: u32) -> bool {
         let tx = &self.ports[output.index()].tx;
-        let bit = 1u64 << lane;
         let main = tx.mask[0] | tx.mask[1] | tx.mask[2] | tx.mask[3];
         let apart = tx.parked_any || tx.clock.blocked() & CHANNELS != 0;
-        main & bit != 0 || apart && self.lane_in_use_apart(output, lane)
+        main.has(lane) || apart && self.lane_in_use_apart(output, lane)
     }
 
     /// Whether packets of a lane wait beside the main lists.
     #[cold]
     fn lane_in_use_apart(&self, output: PortId, lane: u32) -> bool {
         let parked = &self.cold[output.index()].parked;
-        parked.iter().any(|queue| queue.mask.iter().any(|mask| mask >> lane & 1 == 1))
+        parked.iter().any(|queue| queue.mask.iter().any(|mask| mask.has(lane)))
             || self.channels(output).is_some_and(|channels| channels.uses(lane))
     }
 
@@ -206,7 +206,7 @@ impl<P: Probe> Links<P> {
     /// Lanes of `port` with a packet of `priority` that no message stops. Packets of stopped queues at the
     /// head of a main list move aside. The result may contain lanes whose input is busy.
     #[inline(always)]
-    pub fn eligible(&mut self, port: PortId, priority: usize) -> u64 {
+    pub fn eligible(&mut self, port: PortId, priority: usize) -> P::Ports {
         let tx = &self.ports[port.index()].tx;
         let mut lanes = tx.mask[priority];
         if tx.queue_lanes != 0 {
@@ -216,12 +216,10 @@ impl<P: Probe> Links<P> {
             return lanes;
         }
         // Lanes that are queues cannot hold another queue's packets.
-        let mut left = lanes >> tx.queue_lanes << tx.queue_lanes;
-        while left != 0 {
-            let lane = left.trailing_zeros();
-            left &= left - 1;
+        let mut left = lanes.starting_at(tx.queue_lanes.into());
+        while let Some(lane) = left.pop() {
             if !self.park_stopped(port, priority, lane) {
-                lanes &= !(1 << lane);
+                lanes &= !P::Ports::one(lane);
             }
         }
         for parked in &self.cold[port.index()].parked {
@@ -241,7 +239,7 @@ impl<P: Probe> Links<P> {
         loop {
             let head = self.lists[index].head;
             if head == NIL {
-                tx.mask[priority] &= !(1 << lane);
+                tx.mask[priority] &= !P::Ports::one(lane);
                 return false;
             }
             let queue = self.packets[head].queue;
@@ -253,7 +251,7 @@ impl<P: Probe> Links<P> {
                     self.packets.pop_front(&mut self.lists[index]);
                     let lanes = parked.lists.len() / PRIORITIES;
                     self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
-                    parked.mask[priority] |= 1 << lane;
+                    parked.mask[priority] |= P::Ports::one(lane);
                     parked.count += 1;
                 }
                 _ => return true,
@@ -265,7 +263,7 @@ impl<P: Probe> Links<P> {
     #[inline(always)]
     pub fn head_of(&self, port: PortId, priority: usize, lane: u32) -> Pick {
         let tx = &self.ports[port.index()].tx;
-        let head = if tx.mask[priority] & (1 << lane) != 0 {
+        let head = if tx.mask[priority].has(lane) {
             self.lists[self.list_of(port, priority, lane)].head
         } else {
             NIL
@@ -275,7 +273,7 @@ impl<P: Probe> Links<P> {
             return best;
         }
         for (n, parked) in self.cold[port.index()].parked.iter().enumerate() {
-            if parked.stopped || parked.mask[priority] & (1 << lane) == 0 {
+            if parked.stopped || !parked.mask[priority].has(lane) {
                 continue;
             }
             let lanes = parked.lists.len() / PRIORITIES;
@@ -305,7 +303,7 @@ impl<P: Probe> Links<P> {
             let list = &mut self.lists[index];
             let packet = self.packets.pop_front(list);
             let emptied = list.head == NIL;
-            tx.mask[priority] &= !(u64::from(emptied) << lane);
+            tx.mask[priority] &= !P::Ports::one_if(lane, emptied);
             // The head is probably the next one, and long out of the first-level cache.
             self.packets.prefetch(select_unpredictable(emptied, packet, list.head));
         } else if pick.parked == Pick::IN_CHANNEL {
@@ -317,7 +315,7 @@ impl<P: Probe> Links<P> {
             let list = &mut parked.lists[priority * lanes + lane as usize];
             self.packets.pop_front(list);
             if list.head == NIL {
-                parked.mask[priority] &= !(1 << lane);
+                parked.mask[priority] &= !P::Ports::one(lane);
             }
             parked.count -= 1;
             if parked.count == 0 && !parked.stopped {
@@ -380,7 +378,7 @@ impl<P: Probe> Links<P> {
 
 /// Index of the main list of (priority, lane) of the output `port`, whose first list is `first`.
 #[inline(always)]
-pub(crate) fn list_index(first: u32, cold: &[Cold], port: PortId, priority: usize, lane: u32) -> usize {
+pub(crate) fn list_index<S>(first: u32, cold: &[Cold<S>], port: PortId, priority: usize, lane: u32) -> usize {
     // The stride lies apart: most packets have the lowest priority.
     let above = if priority == 0 { 0 } else { priority as u32 * cold[port.index()].stride };
     (first + lane + above) as usize
@@ -388,8 +386,8 @@ pub(crate) fn list_index(first: u32, cold: &[Cold], port: PortId, priority: usiz
 
 /// Puts a packet at the end of a main list of a transmitter.
 #[inline(always)]
-pub(crate) fn put(
-    tx: &mut Tx,
+pub(crate) fn put<S: Ports>(
+    tx: &mut Tx<S>,
     packets: &mut Packets,
     list: &mut List,
     priority: usize,
@@ -398,7 +396,7 @@ pub(crate) fn put(
 ) {
     tx.stored += 1;
     packets.push_back(list, packet);
-    tx.mask[priority] |= 1 << lane;
+    tx.mask[priority] |= S::one(lane);
 }
 
 /// The packet begins to wait at `t` for the transmitter that keeps `clock`.

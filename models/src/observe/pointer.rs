@@ -1,11 +1,14 @@
 //! The observer behind a pointer: a fabric is compiled once, whoever watches it.
 
+use super::Build;
 use super::probe::{
     Crossing, Delivery, Dropped, Journey, Offered, PacketId, PacketStep, Probe, ProtocolEvent, RegisterEvent,
     Sample, Signal, StagingEdge,
 };
+use crate::ports::Ports;
 use sim_core::Time;
 use std::any::Any;
+use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard};
 
 /// Writes down the methods of [`Probe`] that tell something once: behind a pointer, and for who lends an
@@ -37,7 +40,7 @@ macro_rules! observer {
             }
         }
 
-        impl Probe for Pointer<'_> {
+        impl<S> Probe for Pointer<'_, S> {
             fn follows_packets(&self) -> bool {
                 self.follows_packets
             }
@@ -104,24 +107,30 @@ observer! {
 
 /// Any observer. A packet has a few calls in its life, and one for each of its steps if it is followed: next
 /// to the steps themselves that is little, and to compile the fabric for every observer took longer than all
-/// else.
-pub(crate) struct Pointer<'a> {
+/// else. `S`: sets of the ports of the switches that are watched.
+pub(crate) struct Pointer<'a, S = u64> {
     observer: Box<dyn Observer + Send + 'a>,
     follows_packets: bool,
     follows_wire: bool,
+    switches: PhantomData<S>,
 }
 
-impl<'a> Pointer<'a> {
+impl<S: Ports> Build for Pointer<'_, S> {
+    type Ports = S;
+}
+
+impl<'a, S> Pointer<'a, S> {
     pub fn new(probe: impl Probe + Send + 'a) -> Self {
         Self {
             follows_packets: probe.follows_packets(),
             follows_wire: probe.follows_wire(),
             observer: Box::new(probe),
+            switches: PhantomData,
         }
     }
 }
 
-impl Pointer<'static> {
+impl<S> Pointer<'static, S> {
     /// The observer that this was made with.
     pub fn get<P: Probe + 'static>(&self) -> &P {
         self.observer.as_any().downcast_ref().expect("an observer keeps its type")

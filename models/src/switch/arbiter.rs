@@ -10,27 +10,28 @@ use crate::config::Arbitration;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::choice::{Device, next_after};
-use crate::observe::probe::Probe;
+use crate::link::choice::Device;
+use crate::observe::Build;
+use crate::ports::Ports;
 use sim_core::{EventKey, EventList, Time};
 
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// A member of `set` by the policy of the switch, for packets of `priority` to `output`. `pointer` is who
     /// was served last, `stamp` when the first packet of a member arrived in the switch.
     #[inline(always)]
-    pub fn choose<P: Probe>(
+    pub fn choose<P: Build<Ports = S>>(
         &mut self,
         links: &Links<P>,
         (output, priority): (PortId, usize),
-        set: u64,
+        set: S,
         pointer: u8,
         stamp: impl Fn(&Self, &Links<P>, u32) -> u32,
     ) -> u32 {
         match self.arbitration {
-            Arbitration::RoundRobin | Arbitration::Islip { .. } => next_after(set, pointer),
+            Arbitration::RoundRobin | Arbitration::Islip { .. } => set.next_after(pointer),
             Arbitration::OldestFirst => oldest_of(set, |member| stamp(self, links, member)),
             Arbitration::LongestQueueFirst => {
-                next_after(self.longest_of(set, priority, output - self.base), pointer)
+                self.longest_of(set, priority, output - self.base).next_after(pointer)
             }
             Arbitration::Random => self.random_of(set),
         }
@@ -38,39 +39,37 @@ impl Switch {
 
     /// The members of a set of inputs from which most packets of `priority` wait for `out`.
     #[inline(never)]
-    fn longest_of(&mut self, set: u64, priority: usize, out: u32) -> u64 {
-        let (mut most, mut longest, mut left) = (0, 0, set);
-        while left != 0 {
-            let input = left.trailing_zeros();
-            left &= left - 1;
+    fn longest_of(&mut self, set: S, priority: usize, out: u32) -> S {
+        let (mut most, mut longest) = (0, S::EMPTY);
+        for input in set.members() {
             let length = self.queued(priority, input, out).map_or(0, |length| *length);
             if length > most {
-                (most, longest) = (length, 0);
+                (most, longest) = (length, S::EMPTY);
             }
-            longest |= u64::from(length == most) << input;
+            longest |= S::one_if(input, length == most);
         }
         longest
     }
 
     /// A random member of a set, from the switch's own stream; no draw if there is no choice.
     #[inline(never)]
-    fn random_of(&mut self, set: u64) -> u32 {
-        if set & (set - 1) == 0 {
-            return set.trailing_zeros();
+    fn random_of(&mut self, set: S) -> u32 {
+        if set.without_first().is_empty() {
+            return set.first();
         }
         let rng = self.rng.as_mut().expect("random arbitration has a stream");
         let mut left = set;
-        for _ in 0..rng.below(u64::from(set.count_ones())) {
-            left &= left - 1;
+        for _ in 0..rng.below(u64::from(set.count())) {
+            left = left.without_first();
         }
-        left.trailing_zeros()
+        left.first()
     }
 
     // --- all outputs together --------------------------------------------------------------------
 
     /// The instant at which the outputs of switch `s` choose together: the next tick of its cell clock, or,
     /// without one, the end of this instant. Posted once.
-    pub(super) fn post_tick<P: Probe, L: EventList<Payload>>(
+    pub(super) fn post_tick<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -98,13 +97,10 @@ impl Switch {
 
 /// The member whose stamp is oldest; stamps wrap.
 #[inline(never)]
-fn oldest_of(set: u64, stamp: impl Fn(u32) -> u32) -> u32 {
-    let mut best = set.trailing_zeros();
+fn oldest_of<S: Ports>(set: S, stamp: impl Fn(u32) -> u32) -> u32 {
+    let mut best = set.first();
     let mut oldest = stamp(best);
-    let mut left = set & (set - 1);
-    while left != 0 {
-        let lane = left.trailing_zeros();
-        left &= left - 1;
+    for lane in set.without_first().members() {
         let other = stamp(lane);
         if (other.wrapping_sub(oldest) as i32) < 0 {
             (best, oldest) = (lane, other);
@@ -113,16 +109,16 @@ fn oldest_of(set: u64, stamp: impl Fn(u32) -> u32) -> u32 {
     best
 }
 
-impl<P: Probe> Device<P> for Switch {
+impl<S: Ports, P: Build<Ports = S>> Device<P> for Switch<S> {
     #[inline(always)]
     fn readable<L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
         port: PortId,
-        lanes: u64,
+        lanes: S,
         priority: usize,
-    ) -> u64 {
+    ) -> S {
         Switch::readable(self, links, cx, port, lanes, priority)
     }
 
@@ -131,7 +127,7 @@ impl<P: Probe> Device<P> for Switch {
         &mut self,
         links: &Links<P>,
         queue: (PortId, usize),
-        lanes: u64,
+        lanes: S,
         pointer: u8,
         stamp: impl Fn(&Links<P>, u32) -> u32,
     ) -> u32 {
@@ -139,7 +135,7 @@ impl<P: Probe> Device<P> for Switch {
     }
 
     #[inline(always)]
-    fn await_inputs<L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>, lanes: u64) {
+    fn await_inputs<L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>, lanes: S) {
         Switch::await_inputs(self, links, cx, lanes);
     }
 }

@@ -1,20 +1,22 @@
 //! A packet arrives in a switch: it is accepted, routed, copied, and starts or waits.
 
-use super::{Access, DROP, Hop, MASK, Switch};
+use super::{Access, COPIED, DROP, Hop, Switch};
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{Mode, Port};
 use crate::link::transmit::{list_index, put, wait_for};
-use crate::observe::probe::{DropReason, Probe};
+use crate::observe::Build;
+use crate::observe::probe::DropReason;
 use crate::packet::{NIL, UNSTAGED, sole_port};
+use crate::ports::{PortSet, Ports};
 use sim_core::{Duration, EventKey, EventList};
 
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// A packet is eligible in the switch: it is accepted, routed, and starts or waits. `extra` > 0:
     /// cut-through, its last octet comes that much later. Gives back a packet that leads to registers.
     #[must_use]
-    pub fn arrive<P: Probe, L: EventList<Payload>>(
+    pub fn arrive<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -34,13 +36,13 @@ impl Switch {
             None => Hop { egress: DROP, next_hop: crate::config::NO_PORT },
         };
         if extra != 0 {
-            let faster = hop.egress & MASK == 0 && {
+            let faster = hop.egress < COPIED && {
                 let output = switch.base + u32::from(hop.egress);
                 let timing_of = |p: PortId| &links.timings[links.ports[p.index()].tx.timing as usize];
                 let (input, output) = (timing_of(port), timing_of(output));
                 output.char_num * input.char_den < input.char_num * output.char_den
             };
-            if faster || hop.egress & MASK != 0 {
+            if faster || hop.egress >= COPIED {
                 // Would run dry (or has to be copied): stored first.
                 links.packets[packet].parts[crate::observe::probe::Cause::Serialization as usize] +=
                     u64::from(extra);
@@ -55,7 +57,7 @@ impl Switch {
                 self.expect_acceptance(links, cx, port, extra);
             }
         }
-        if hop.egress & MASK == 0 {
+        if hop.egress < COPIED {
             let output = self.base + u32::from(hop.egress);
             let queue = links.queue_of(output, hop.next_hop);
             let record = &mut links.packets[packet];
@@ -66,7 +68,7 @@ impl Switch {
         } else if hop.egress == DROP {
             links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);
         } else {
-            self.replicate(links, cx, port, packet, (hop.egress & !MASK) as usize);
+            self.replicate(links, cx, port, packet, hop.next_hop.into());
         }
         if extra == 0 {
             self.accept(links, cx, port);
@@ -87,7 +89,7 @@ impl Switch {
     /// Cut-through: a packet that has come through `port` is accepted when its last octet is in, `extra` from
     /// now.
     #[inline(always)]
-    fn expect_acceptance<P: Probe, L: EventList<Payload>>(
+    fn expect_acceptance<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
@@ -102,7 +104,7 @@ impl Switch {
     }
 
     /// Cut-through: the last octet of a packet is in, unless that has been noted before.
-    pub fn accepted<P: Probe, L: EventList<Payload>>(
+    pub fn accepted<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -125,14 +127,14 @@ impl Switch {
     }
 
     #[inline(always)]
-    pub fn accept<P: Probe, L: EventList<Payload>>(
+    pub fn accept<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         port: PortId,
     ) {
         let input = port - self.base;
-        if self.reads_of[input as usize].outputs != 0 {
+        if !self.reads_of[input as usize].outputs.is_empty() {
             self.prune(links, input, cx.key());
         }
         self.make_status(links, cx, port, cx.now().0, 1);
@@ -141,7 +143,7 @@ impl Switch {
     /// Copies a multicast packet to every port of its mask but the one it came through; the copies share one
     /// receive buffer, and each is a read of its own: as many at a time as `reads_per_input` permits.
     #[inline(never)]
-    fn replicate<P: Probe, L: EventList<Payload>>(
+    fn replicate<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -150,22 +152,20 @@ impl Switch {
         mask: usize,
     ) {
         let base = self.base;
-        let mut ports = self.masks[mask] & !(1u64 << (port - base));
-        if ports == 0 {
+        let ports = self.masks[mask] & !PortSet::one(port - base);
+        if ports.is_empty() {
             let flow = links.packets[packet].flow;
             links.drop_packet(cx, packet, port, flow, DropReason::EmptyMask);
             return;
         }
-        let copies = ports.count_ones();
+        let copies = ports.len();
         let ledger = &mut links.observe.ledger;
         ledger.replicated += u64::from(copies - 1);
         (1..copies).for_each(|_| ledger.in_flight.come(cx.now().0));
         let share = if copies == 1 { NIL } else { links.packets.share(copies) };
         let original = links.packets[packet].clone();
         let mut first = true;
-        while ports != 0 {
-            let n = ports.trailing_zeros();
-            ports &= ports - 1;
+        for n in ports.members() {
             let output = base + n;
             let set = self.mask_next_hops[mask][n as usize];
             let id = if first { packet } else { links.packets.insert(original.clone()) };
@@ -190,13 +190,18 @@ impl Switch {
 
     /// More packets than buffers are counted: reads that ended without an event have to explain it.
     #[cold]
-    fn overlapping_reads<P: Probe>(&mut self, links: &mut Links<P>, port: PortId, key: EventKey) -> bool {
+    fn overlapping_reads<P: Build<Ports = S>>(
+        &mut self,
+        links: &mut Links<P>,
+        port: PortId,
+        key: EventKey,
+    ) -> bool {
         self.prune(links, port - self.base, key);
         links.ports[port.index()].rx.occupied <= links.ports[port.index()].rx.buffers
     }
 
     #[inline(always)]
-    pub fn enqueue<P: Probe, L: EventList<Payload>>(
+    pub fn enqueue<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -214,7 +219,7 @@ impl Switch {
         self.enqueue_copy(links, cx, port, output, packet);
     }
 
-    fn enqueue_copy<P: Probe, L: EventList<Payload>>(
+    fn enqueue_copy<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -248,7 +253,7 @@ impl Switch {
             }
             if switch.slot == 0
                 && self.may_start(links, cx, output, priority as u8, queue)
-                && self.readable(links, cx, output, 1 << input, priority) != 0
+                && !self.readable(links, cx, output, S::one(input), priority).is_empty()
             {
                 self.start(links, cx, output, packet, false);
                 return;
@@ -261,7 +266,7 @@ impl Switch {
             let Links { ports, cold, packets, lists, .. } = &mut *links;
             let (ports, switch) = (&mut ports[..], &mut *self);
             let Port { tx: from, rx } = &mut ports[port.index()];
-            from.wanted |= 1 << out;
+            from.wanted |= S::one(out);
             let crowded = rx.occupied > rx.high_water;
             let tx = &mut ports[output.index()].tx;
             wait_for(&tx.clock, packets, packet, cx.now().0, false);
@@ -288,7 +293,7 @@ impl Switch {
 
     /// A packet of `port` waits or starts where there are buffers behind the inputs.
     #[inline(never)]
-    fn enqueue_behind<P: Probe, L: EventList<Payload>>(
+    fn enqueue_behind<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -329,7 +334,7 @@ impl Switch {
             links.observe.occupancy.waits(output, cx.now().0);
             let switch = &mut *self;
             if switch.inputs[list].head == NIL {
-                switch.heads[priority * switch.ports as usize + out as usize] |= 1 << input;
+                switch.heads[priority * switch.ports as usize + out as usize] |= S::one(input);
             }
             links.packets.push_back(&mut switch.inputs[list], packet);
             if !place && switch.detect {
@@ -341,7 +346,7 @@ impl Switch {
     }
 
     /// A packet of a channel is eligible in the switch: it is routed, and starts or waits.
-    pub fn arrive_in_channel<P: Probe, L: EventList<Payload>>(
+    pub fn arrive_in_channel<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -371,13 +376,13 @@ impl Switch {
         links.occupy_channel(port, channel, cx.now().0);
         if self.may_start(links, cx, output, priority, UNSTAGED)
             && !links.is_held(packet)
-            && self.readable(links, cx, output, 1 << input, 0) != 0
+            && !self.readable(links, cx, output, S::one(input), 0).is_empty()
         {
             self.start(links, cx, output, packet, false);
             return;
         }
         links.consume(cx, output, cx.key());
-        links.ports[port.index()].tx.wanted |= 1 << hop.egress;
+        links.ports[port.index()].tx.wanted |= S::one(hop.egress.into());
         links.wait_in_channel(output, input, packet, cx.now().0);
         if self.detect {
             self.note_late_in_channel(links, cx, (input, hop.egress.into()), priority);

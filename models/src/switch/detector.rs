@@ -4,11 +4,12 @@ use super::{Switch, Watch};
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
+use crate::ports::Ports;
 use lp_serial::link::Channels;
 use sim_core::{EventKey, EventList};
 
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// Where packets are counted that wait for `out` and came through `input`, if they are.
     #[inline(always)]
     pub(super) fn queued(&mut self, priority: usize, input: u32, out: u32) -> Option<&mut u16> {
@@ -34,7 +35,7 @@ impl Switch {
 
     /// The packet begins to count for the detector and the high-water marks.
     #[inline(always)]
-    pub(super) fn note_waiting<P: Probe, L: EventList<Payload>>(
+    pub(super) fn note_waiting<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -60,7 +61,7 @@ impl Switch {
     /// It is late if its receive buffer is one that the neighbour's packets of priority 0 would need
     /// (VOQ-2.5-5).
     #[inline(always)]
-    pub(super) fn note_late<P: Probe, L: EventList<Payload>>(
+    pub(super) fn note_late<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
@@ -69,13 +70,13 @@ impl Switch {
     ) {
         let switch = &*self;
         let (_, word) = switch.detector_of(input, out);
-        if switch.raw[word] & (1 << out) != 0 {
+        if switch.raw[word].has(out) {
             self.count_late(links, (input, out), 0, cx.key());
         }
     }
 
     /// Likewise of a packet that came in a channel: it is late if it took the last buffer of that.
-    pub(super) fn note_late_in_channel<P: Probe, L: EventList<Payload>>(
+    pub(super) fn note_late_in_channel<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
@@ -83,14 +84,14 @@ impl Switch {
         priority: u8,
     ) {
         let (_, word) = self.detector_in(self.judged(priority), input, out);
-        if self.raw[word] & (1 << out) != 0 {
+        if self.raw[word].has(out) {
             let channel = links.channel_of(self.base + input, priority);
             self.count_late(links, (input, out), channel, cx.key());
         }
     }
 
     #[cold]
-    fn count_late<P: Probe>(
+    fn count_late<P: Build<Ports = S>>(
         &mut self,
         links: &mut Links<P>,
         (input, out): (u32, u32),
@@ -122,7 +123,7 @@ impl Switch {
     }
 
     /// An input holds more packets than ever, unless some of them are reads that ended without an event.
-    pub(super) fn note_high_water<P: Probe, L: EventList<Payload>>(
+    pub(super) fn note_high_water<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -134,7 +135,7 @@ impl Switch {
     }
 
     /// A packet entered the output's own buffer.
-    pub(super) fn note_stored<P: Probe, L: EventList<Payload>>(
+    pub(super) fn note_stored<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -153,7 +154,7 @@ impl Switch {
     }
 
     #[inline(always)]
-    pub(super) fn occupancy_up<P: Probe, L: EventList<Payload>>(
+    pub(super) fn occupancy_up<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -167,7 +168,7 @@ impl Switch {
     }
 
     /// Likewise of a packet in a channel.
-    pub(super) fn occupancy_up_in_channel<P: Probe, L: EventList<Payload>>(
+    pub(super) fn occupancy_up_in_channel<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -181,7 +182,7 @@ impl Switch {
     }
 
     #[inline(always)]
-    fn count_up<P: Probe, L: EventList<Payload>>(
+    fn count_up<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -192,14 +193,14 @@ impl Switch {
         let switch = &mut *self;
         switch.occupancy[cell] += 1;
         let on = switch.watches.get(out as usize).map_or(switch.x_on, |watch| watch.x_on);
-        if u32::from(switch.occupancy[cell]) >= on && switch.raw[word] & (1 << out) == 0 {
-            switch.raw[word] |= 1 << out;
+        if u32::from(switch.occupancy[cell]) >= on && !switch.raw[word].has(out) {
+            switch.raw[word] |= S::one(out);
             self.verdict(links, cx, (input, out), channel, true);
         }
     }
 
     #[inline(always)]
-    pub(super) fn occupancy_down<P: Probe, L: EventList<Payload>>(
+    pub(super) fn occupancy_down<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -210,7 +211,7 @@ impl Switch {
     }
 
     /// Likewise of a packet in a channel.
-    pub(super) fn occupancy_down_in_channel<P: Probe, L: EventList<Payload>>(
+    pub(super) fn occupancy_down_in_channel<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -222,7 +223,7 @@ impl Switch {
     }
 
     #[inline(always)]
-    fn count_down<P: Probe, L: EventList<Payload>>(
+    fn count_down<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -233,8 +234,8 @@ impl Switch {
         let switch = &mut *self;
         switch.occupancy[cell] -= 1;
         let off = switch.watches.get(out as usize).map_or(switch.x_off, |watch| watch.x_off);
-        if u32::from(switch.occupancy[cell]) <= off && switch.raw[word] & (1 << out) != 0 {
-            switch.raw[word] &= !(1 << out);
+        if u32::from(switch.occupancy[cell]) <= off && switch.raw[word].has(out) {
+            switch.raw[word] &= !S::one(out);
             self.verdict(links, cx, (input, out), channel, false);
         }
     }
@@ -242,7 +243,7 @@ impl Switch {
     /// What counts for `output` may have changed, because its neighbour stopped queues or released them: its
     /// packets are counted anew.
     #[cold]
-    pub(super) fn recount<P: Probe, L: EventList<Payload>>(
+    pub(super) fn recount<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -273,18 +274,18 @@ impl Switch {
         for (channel, input, now) in all {
             let (cell, word) = self.detector_in(channel, input, out);
             let before = std::mem::replace(&mut self.occupancy[cell], now);
-            let congested = self.raw[word] & (1 << out) != 0;
+            let congested = self.raw[word].has(out);
             let on = !congested && now > before && u32::from(now) >= watch.x_on;
             let off = congested && now < before && u32::from(now) <= watch.x_off;
             if on || off {
-                self.raw[word] ^= 1 << out;
+                self.raw[word] = self.raw[word] ^ S::one(out);
                 self.verdict(links, cx, (input, out), channel, on);
             }
         }
     }
 
     /// The detector's verdict on an egress port changed (for one upstream, or for all).
-    fn verdict<P: Probe, L: EventList<Payload>>(
+    fn verdict<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,

@@ -5,16 +5,16 @@ use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::choice::next_after;
 use crate::link::port::NO_INPUT;
+use crate::observe::Build;
 use crate::observe::clock::CHANNELS;
-use crate::observe::probe::Probe;
+use crate::ports::Ports;
 use sim_core::EventList;
 
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// The transmission of `port` ends.
     #[inline(always)]
-    pub fn done<P: Probe, L: EventList<Payload>>(
+    pub fn done<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -34,7 +34,7 @@ impl Switch {
     /// idle although it has packets for them, and for `output`. Whether anybody but `output` was concerned:
     /// then all have had their turn.
     #[inline(always)]
-    fn offer_input<P: Probe, L: EventList<Payload>>(
+    fn offer_input<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -42,41 +42,39 @@ impl Switch {
         input: u32,
     ) -> bool {
         let base = self.base;
-        let own = 1 << (output - base);
+        let own = S::one(output - base);
         let wanted = links.ports[(base + input).index()].tx.wanted & !own;
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
         let idle = wanted & (self.waiting_outputs | self.choose_together);
         #[cfg(debug_assertions)]
         links.check_tried(cx, base, wanted & !idle, input);
-        if idle != 0 {
+        if !idle.is_empty() {
             self.offer_to(links, cx, input, idle, own);
         }
-        idle != 0
+        !idle.is_empty()
     }
 
     /// Input `lane` can be read again: for the outputs `wanted`, which may want it, and `own`, which has just
     /// finished. Who has the highest priority waiting there goes first; among equals the one after the output
     /// that read such a packet last.
     #[inline(never)]
-    fn offer_to<P: Probe, L: EventList<Payload>>(
+    fn offer_to<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         lane: u32,
-        wanted: u64,
-        own: u64,
+        wanted: S,
+        own: S,
     ) {
         let base = self.base;
-        let output = base + own.trailing_zeros();
-        let mut rivals = 0u64;
+        let output = base + own.first();
+        let mut rivals = S::EMPTY;
         let mut left = wanted;
-        while left != 0 {
-            let n = left.trailing_zeros();
-            left &= left - 1;
+        while let Some(n) = left.pop() {
             if !links.lane_in_use(base + n, lane) {
-                links.ports[(base + lane).index()].tx.wanted &= !(1 << n);
+                links.ports[(base + lane).index()].tx.wanted &= !S::one(n);
             } else if links.ports[(base + n).index()].tx.done <= cx.key() {
-                rivals |= 1 << n;
+                rivals |= S::one(n);
             }
         }
         let own_uses = links.lane_in_use(output, lane);
@@ -88,11 +86,11 @@ impl Switch {
         if own_uses && !own_idle {
             links.post_done(cx, output);
         }
-        if rivals & rivals.wrapping_sub(1) == 0 && !own_uses {
+        if rivals.without_first().is_empty() && !own_uses {
             // Most often there is one, and nobody to compare it with.
-            let n = rivals.trailing_zeros();
-            if rivals == 0 || self.rank_of(links, cx, base + n, lane) < PRIORITIES {
-                if rivals != 0 {
+            let n = rivals.first();
+            if rivals.is_empty() || self.rank_of(links, cx, base + n, lane) < PRIORITIES {
+                if !rivals.is_empty() {
                     self.try_output(links, cx, base + n);
                 }
                 self.try_output(links, cx, output);
@@ -100,37 +98,35 @@ impl Switch {
             }
         }
         // By priority; apart those with packets of virtual channels only, or none of this input.
-        let mut ranks = [0u64; PRIORITIES + 1];
+        let mut ranks = [S::EMPTY; PRIORITIES + 1];
         if !own_uses {
             ranks[PRIORITIES] = own;
         } else if own_idle {
             rivals |= own;
         }
-        while rivals != 0 {
-            let n = rivals.trailing_zeros();
-            rivals &= rivals - 1;
+        while let Some(n) = rivals.pop() {
             let rank = self.rank_of(links, cx, base + n, lane);
             // Who waits for something else than this input has been tried, and will be woken by that.
             let channels = links.ports[(base + n).index()].tx.clock.blocked() & CHANNELS != 0;
-            if rank < PRIORITIES || own & (1 << n) != 0 || channels || self.choose_together != 0 {
-                ranks[rank] |= 1 << n;
+            if rank < PRIORITIES || own.has(n) || channels || !self.choose_together.is_empty() {
+                ranks[rank] |= S::one(n);
             }
         }
         for priority in (0..PRIORITIES).rev().chain([PRIORITIES]) {
             let mut pointer = self.reads_of[lane as usize].last[priority];
-            while ranks[priority] != 0 {
-                let n = next_after(ranks[priority], pointer);
-                ranks[priority] &= !(1 << n);
+            while !ranks[priority].is_empty() {
+                let n = ranks[priority].next_after(pointer);
+                ranks[priority] &= !S::one(n);
                 pointer = n as u8;
                 self.try_output(links, cx, base + n);
-                let left = ranks.iter().fold(0, |all, rank| all | rank);
-                if left != 0 && self.is_taken(links, cx, lane) {
+                let left = ranks.iter().fold(S::EMPTY, |all, &rank| all | rank);
+                if !left.is_empty() && self.is_taken(links, cx, lane) {
                     // The others would find it so, and wait for the end of that read. Only the one that has
                     // just finished has not looked elsewhere yet.
-                    if left & !own != 0 {
-                        self.await_inputs(links, cx, 1 << lane);
+                    if !(left & !own).is_empty() {
+                        self.await_inputs(links, cx, S::one(lane));
                     }
-                    if left & own != 0 {
+                    if !(left & own).is_empty() {
                         self.try_output(links, cx, output);
                     }
                     return;
@@ -140,7 +136,7 @@ impl Switch {
     }
 
     /// Highest priority of VC0 at which `output` could start a packet from `lane`, or [`PRIORITIES`].
-    fn rank_of<P: Probe, L: EventList<Payload>>(
+    fn rank_of<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -156,13 +152,13 @@ impl Switch {
             let could = |&p: &usize| blocked >> p & 1 == 0 && links.waits_in(output, p, lane);
             return (0..PRIORITIES).rev().find(could).unwrap_or(PRIORITIES);
         }
-        let waits = |p: usize| (tx.mask[p] >> lane & 1) << p;
+        let waits = |p: usize| u64::from(tx.mask[p].has(lane)) << p;
         let ready = (waits(0) | waits(1) | waits(2) | waits(3)) & !u64::from(blocked);
         if ready == 0 { PRIORITIES } else { ready.ilog2() as usize }
     }
 
     /// Whether as many outputs read the input `lane` as may.
-    fn is_taken<P: Probe, L: EventList<Payload>>(
+    fn is_taken<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
@@ -170,6 +166,6 @@ impl Switch {
     ) -> bool {
         self.prune(links, lane, cx.key());
         let switch = &*self;
-        switch.choose_together == 0 && switch.reads != BY_CHANNEL && switch.reading >> lane & 1 == 1
+        switch.choose_together.is_empty() && switch.reads != BY_CHANNEL && switch.reading.has(lane)
     }
 }

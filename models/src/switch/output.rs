@@ -10,15 +10,16 @@ use crate::link::medium::Freed;
 use crate::link::port::{Mode, NO_INPUT, reading, special};
 use crate::link::symbol::{Flight, News};
 use crate::link::transmit::Started;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::packet::{NIL, UNSTAGED};
+use crate::ports::Ports;
 use lp_serial::Form;
 use sim_core::{EventList, Time};
 
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// The receiver of `port` tells its neighbour about its buffers, because of an acknowledgement or a
     /// release at `t`: makes the symbol and its record.
-    pub fn make_status<P: Probe, L: EventList<Payload>>(
+    pub fn make_status<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -39,7 +40,7 @@ impl Switch {
     }
 
     /// A receive buffer of `port` is free again at the current event.
-    pub fn release<P: Probe, L: EventList<Payload>>(
+    pub fn release<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -69,7 +70,7 @@ impl Switch {
 
     /// The transmission of `output` is over: the input buffer that it read is free. With `tell` the release
     /// is told by the rules; without, nobody can be waiting for it.
-    pub(super) fn finish_read<P: Probe, L: EventList<Payload>>(
+    pub(super) fn finish_read<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -103,7 +104,7 @@ impl Switch {
 
     /// Whether the end of such a read frees a buffer of VC0.
     #[cold]
-    fn finish_special_read<P: Probe, L: EventList<Payload>>(
+    fn finish_special_read<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -121,7 +122,7 @@ impl Switch {
     // --- choice ----------------------------------------------------------------------------------
 
     /// Starts the next packet of `port` if one may start now.
-    pub fn try_output<P: Probe, L: EventList<Payload>>(
+    pub fn try_output<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -138,7 +139,7 @@ impl Switch {
         if tx.stored == 0 {
             return;
         }
-        if self.choose_together != 0 {
+        if !self.choose_together.is_empty() {
             self.post_tick(links, cx);
             return;
         }
@@ -147,13 +148,13 @@ impl Switch {
             links.take(port, pick, cx.now().0);
             self.start(links, cx, port, pick.packet, true);
         } else {
-            self.waiting_outputs |= 1 << (port - self.base);
+            self.waiting_outputs |= S::one(port - self.base);
         }
     }
 
     /// Whether a packet that is not in any list may start on `port` of a switch at once, past nobody.
     #[inline(always)]
-    pub(super) fn may_start<P: Probe, L: EventList<Payload>>(
+    pub(super) fn may_start<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -179,7 +180,7 @@ impl Switch {
 
     /// Commits `packet` (in no list) to the wire of `port` now; `stored`: it was in the lists of the output
     /// before.
-    pub fn start<P: Probe, L: EventList<Payload>>(
+    pub fn start<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -212,7 +213,7 @@ impl Switch {
 
     /// A packet has been committed to the wire of a link that needs more than the closed form.
     #[cold]
-    fn started_specially<P: Probe, L: EventList<Payload>>(
+    fn started_specially<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -233,7 +234,7 @@ impl Switch {
     /// A transmission of this switch has started.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    pub(super) fn started<P: Probe, L: EventList<Payload>>(
+    pub(super) fn started<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -247,14 +248,14 @@ impl Switch {
         let (input, out) = (u32::from(input), output - switch.base);
         let port = switch.base + input;
         let priority = priority as usize;
-        switch.waiting_outputs &= !(1 << out);
+        switch.waiting_outputs &= !S::one(out);
         if switch.direct {
             let rx = &mut links.ports[port.index()].rx;
             let reads = &mut switch.reads_of[input as usize];
-            reads.outputs |= 1 << out;
+            reads.outputs |= S::one(out);
             let full = all_taken(reads.outputs, switch.reads);
             reads.last[priority.min(PRIORITIES)] = out as u8;
-            switch.reading |= u64::from(full) << input;
+            switch.reading |= S::one_if(input, full);
             let fifo = switch.fifo;
             let low = rx.advertised <= rx.eager_at;
             let tx = &mut links.ports[output.index()].tx;
@@ -305,7 +306,7 @@ impl Switch {
     /// Whether a place in a buffer behind the inputs is free for a packet of a staging queue: at (output,
     /// priority), in (lane, counter of places taken).
     #[inline(always)]
-    pub(super) fn has_place<P: Probe>(
+    pub(super) fn has_place<P: Build<Ports = S>>(
         &self,
         links: &Links<P>,
         (output, priority): (PortId, usize),
@@ -320,7 +321,7 @@ impl Switch {
 
     /// FIFO inputs read directly: the next head becomes a candidate at its output.
     #[inline(never)]
-    fn expose<P: Probe, L: EventList<Payload>>(
+    fn expose<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -339,14 +340,14 @@ impl Switch {
         links.end_wait(cx, output, packet, cx.now().0);
         links.begin_wait(cx, output, packet, false);
         self.exposed[input as usize][priority] = 1;
-        links.ports[(base + input).index()].tx.wanted |= 1 << out;
+        links.ports[(base + input).index()].tx.wanted |= S::one(out);
         links.store(output, input, packet);
         self.try_output(links, cx, output);
     }
 
     /// There is room behind the inputs for (priority, output, lane): the next packet moves in.
     #[inline(never)]
-    fn pull<P: Probe, L: EventList<Payload>>(
+    fn pull<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -361,9 +362,9 @@ impl Switch {
         let cell = priority * switch.ports as usize + out as usize;
         let mut inputs = switch.heads[cell];
         if switch.crosspoint {
-            inputs &= 1 << lane;
+            inputs &= S::one(lane);
         }
-        if inputs == 0 {
+        if inputs.is_empty() {
             return;
         }
         let input = self.choose_input(links, out, priority, inputs);
@@ -373,7 +374,7 @@ impl Switch {
     /// [`pull`](Self::pull) where outputs share a pool, or staging queues have quotas: who gets the place,
     /// and who can use another one.
     #[cold]
-    fn pull_by_rules<P: Probe, L: EventList<Payload>>(
+    fn pull_by_rules<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -384,7 +385,7 @@ impl Switch {
         loop {
             let fitting = |out: u32| {
                 let inputs = self.fitting(links, out, priority, lane);
-                (inputs != 0).then_some((out, inputs))
+                (!inputs.is_empty()).then_some((out, inputs))
             };
             let next = if self.pool {
                 let after = (u32::from(self.pool_pointers[priority]) + 1).min(self.ports);
@@ -406,30 +407,28 @@ impl Switch {
 
     /// Inputs whose first packet wants a place at (out, priority) and has one free for it; of crosspoints
     /// that of `lane` alone.
-    fn fitting<P: Probe>(&self, links: &Links<P>, out: u32, priority: usize, lane: u32) -> u64 {
+    fn fitting<P: Build<Ports = S>>(&self, links: &Links<P>, out: u32, priority: usize, lane: u32) -> S {
         let mut heads = self.heads[priority * self.ports as usize + out as usize];
         if self.crosspoint {
-            heads &= 1 << lane;
+            heads &= S::one(lane);
         }
-        let mut inputs = 0;
-        while heads != 0 {
-            let input = heads.trailing_zeros();
-            heads &= heads - 1;
+        let mut inputs = S::EMPTY;
+        for input in heads.members() {
             let (list, lane, fill) = self.depth_indices(priority, input, out);
             let queue = links.packets[self.inputs[list].head].queue;
             let place = self.has_place(links, (self.base + out, priority), (lane, fill), queue);
-            inputs |= u64::from(place) << input;
+            inputs |= S::one_if(input, place);
         }
         inputs
     }
 
     /// Which of `inputs` moves a packet into the output's buffer.
-    fn choose_input<P: Probe>(
+    fn choose_input<P: Build<Ports = S>>(
         &mut self,
         links: &mut Links<P>,
         out: u32,
         priority: usize,
-        inputs: u64,
+        inputs: S,
     ) -> u32 {
         let output = self.base + out;
         let pointer = links.ports[output.index()].tx.pointers[priority];
@@ -440,7 +439,7 @@ impl Switch {
     }
 
     /// Moves the head of an input queue into the buffer of its output, and after it whatever it was blocking.
-    fn admit<P: Probe, L: EventList<Payload>>(
+    fn admit<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -455,7 +454,7 @@ impl Switch {
         let packet = links.packets.pop_front(&mut switch.inputs[list]);
         let next = switch.inputs[list].head;
         if switch.fifo || next == NIL {
-            switch.heads[priority * n + out as usize] &= !(1 << input);
+            switch.heads[priority * n + out as usize] &= !S::one(input);
         }
         switch.filled[fill] += 1;
         if !switch.crosspoint {
@@ -475,7 +474,7 @@ impl Switch {
         self.note_stored(links, cx, (input, out), queue);
         if self.fifo && next != NIL {
             let other = links.packets[next].port - base;
-            self.heads[priority * n + other as usize] |= 1 << input;
+            self.heads[priority * n + other as usize] |= S::one(input);
             let (_, lane, fill) = self.depth_indices(priority, input, other);
             let queue = links.packets[next].queue;
             if self.has_place(links, (base + other, priority), (lane, fill), queue) {
@@ -486,7 +485,7 @@ impl Switch {
     }
 
     /// A packet does not need the receive buffer any more (with a depth: it moved on).
-    pub(super) fn leave_input<P: Probe, L: EventList<Payload>>(
+    pub(super) fn leave_input<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -524,7 +523,7 @@ impl Switch {
 
     /// The link port of `port` has met something: what follows from it. `heard`: a symbol, which may change
     /// the credit that somebody waits for.
-    pub fn after_link_port<P: Probe, L: EventList<Payload>>(
+    pub fn after_link_port<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -539,7 +538,7 @@ impl Switch {
 
     /// A message of the neighbour of `output` has been obeyed; `released`: whether a queue goes again, if the
     /// port stages.
-    pub fn obeyed<P: Probe, L: EventList<Payload>>(
+    pub fn obeyed<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -556,7 +555,7 @@ impl Switch {
 
     /// Acts on the news of the link port of `port`: what this switch had told may have been lost (Part 12
     /// §4.2 g), and what its neighbour had said is void after an initialisation.
-    pub fn take_news<P: Probe, L: EventList<Payload>>(
+    pub fn take_news<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -591,7 +590,7 @@ impl Switch {
 
     /// The fabric has taken a packet in: its acknowledgement is due.
     #[cold]
-    pub(super) fn acknowledge<P: Probe, L: EventList<Payload>>(
+    pub(super) fn acknowledge<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -604,7 +603,7 @@ impl Switch {
 
     /// A receive buffer of `port` is free again.
     #[cold]
-    fn release_told<P: Probe, L: EventList<Payload>>(
+    fn release_told<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -618,7 +617,7 @@ impl Switch {
 
     /// A receive buffer of a channel of `port` is free again.
     #[cold]
-    pub(super) fn release_channel<P: Probe, L: EventList<Payload>>(
+    pub(super) fn release_channel<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -631,7 +630,7 @@ impl Switch {
     }
 
     /// A receive buffer of `port` is free.
-    fn released_on_medium<P: Probe, L: EventList<Payload>>(
+    fn released_on_medium<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -640,7 +639,7 @@ impl Switch {
     ) {
         if let Freed::Read(output) = freed {
             let channel = links.channels_of(output).reading;
-            let (n, bit) = ((port - self.base) as usize, 1 << (output - self.base));
+            let (n, bit) = ((port - self.base) as usize, S::one(output - self.base));
             if let Some(reads) = &mut self.channel_reads {
                 reads.outputs[n][usize::from(channel)] &= !bit;
             }

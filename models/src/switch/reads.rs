@@ -6,41 +6,37 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::interleave::CHANNELS;
 use crate::link::port::{NO_INPUT, reading};
-use crate::observe::probe::Probe;
+use crate::observe::Build;
+use crate::ports::Ports;
 use lp_serial::link::Channels;
 use sim_core::{EventKey, EventList};
 
 /// Who reads the buffers of each channel of the inputs of a switch.
 #[derive(Clone, Debug)]
-pub(crate) struct ChannelReads {
+pub(crate) struct ChannelReads<S> {
     /// Transmitters that may read a channel of an input at a time.
     pub limit: u32,
     /// Outputs that read, one bit each, by input and channel.
-    pub outputs: Vec<[u64; CHANNELS as usize]>,
+    pub outputs: Vec<[S; CHANNELS as usize]>,
 }
 
-impl ChannelReads {
+impl<S: Ports> ChannelReads<S> {
     pub fn new(limit: u32, ports: u32) -> Self {
-        ChannelReads { limit, outputs: vec![[0; CHANNELS as usize]; ports as usize] }
+        ChannelReads { limit, outputs: vec![[S::EMPTY; CHANNELS as usize]; ports as usize] }
     }
 
     /// Reads that `channel` of an input has left.
     pub fn left(&self, input: u32, channel: usize) -> u32 {
-        self.limit.saturating_sub(self.outputs[input as usize][channel].count_ones())
+        self.limit.saturating_sub(self.outputs[input as usize][channel].count())
     }
 }
 
-/// The members of a set of ports.
-fn members(set: u64) -> impl Iterator<Item = u32> {
-    (0..64).filter(move |n| set >> n & 1 == 1)
-}
-
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// The inputs are read channel by channel.
     pub fn share_channels(&mut self) {
         if self.direct {
             self.channel_reads = Some(Box::new(ChannelReads::new(self.reads, self.ports)));
-            (self.reads, self.reading) = (BY_CHANNEL, u64::MAX);
+            (self.reads, self.reading) = (BY_CHANNEL, !S::EMPTY);
         }
     }
 
@@ -48,7 +44,7 @@ impl Switch {
     /// `key`. Whoever changes or asks what an acceptance tells does this first: who uses the wire on which it
     /// is told, or the receive buffers that it counts.
     #[inline(always)]
-    pub fn note_acceptance<P: Probe>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) {
+    pub fn note_acceptance<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) {
         let port = self.base + input;
         if self.cuts_through && links.has_accepted(port, key) {
             links.ports[port.index()].rx.unaccepted = 0;
@@ -59,14 +55,14 @@ impl Switch {
     }
 
     /// Likewise for all inputs.
-    pub fn note_acceptances<P: Probe>(&mut self, links: &mut Links<P>, key: EventKey) {
+    pub fn note_acceptances<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, key: EventKey) {
         if self.cuts_through {
             (0..self.ports).for_each(|input| self.note_acceptance(links, input, key));
         }
     }
 
     /// Before statuses tell of buffers for the sake of a message: reads that are over are taken note of.
-    pub fn settle_reads<P: Probe>(&mut self, links: &mut Links<P>, key: EventKey) {
+    pub fn settle_reads<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, key: EventKey) {
         if self.told_apart != Channels::None {
             (0..self.ports).for_each(|input| {
                 self.prune(links, input, key);
@@ -76,14 +72,14 @@ impl Switch {
 
     /// Takes note of reads of `input` (port number) that ended before `key` without an event. How many go on
     /// beyond this instant.
-    pub fn prune<P: Probe>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) -> u32 {
+    pub fn prune<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) -> u32 {
         self.note_acceptance(links, input, key);
         let base = self.base;
         let mut readers = self.reads_of[input as usize].outputs;
         let mut on = 0;
-        while readers != 0 {
-            let output = base + readers.trailing_zeros();
-            readers &= readers - 1;
+        while !readers.is_empty() {
+            let output = base + readers.first();
+            readers = readers.without_first();
             let tx = &mut links.ports[output.index()].tx;
             on += u32::from(tx.done.time() > key.time());
             if tx.done < key && u32::from(tx.reading) == input {
@@ -101,25 +97,23 @@ impl Switch {
 
     /// Of `lanes`, those whose input can be read now for a packet of this priority.
     #[inline(always)]
-    pub fn readable<P: Probe, L: EventList<Payload>>(
+    pub fn readable<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
         port: PortId,
-        lanes: u64,
+        lanes: S,
         priority: usize,
-    ) -> u64 {
+    ) -> S {
         let mut check = lanes & self.reading;
-        let mut ends = 0;
-        if check != 0 && self.reads == BY_CHANNEL {
+        let mut ends = S::EMPTY;
+        if !check.is_empty() && self.reads == BY_CHANNEL {
             return self.readable_channels(links, cx, port, lanes, priority);
         }
-        while check != 0 {
-            let lane = check.trailing_zeros();
-            check &= check - 1;
+        while let Some(lane) = check.pop() {
             // Most often the reads go on, and nobody has to be asked.
             if self.prune(links, lane, cx.key()) < self.reads {
-                ends |= u64::from(self.ends_now(links, cx, lane)) << lane;
+                ends |= S::one_if(lane, self.ends_now(links, cx, lane));
             }
         }
         lanes & (!self.reading | ends)
@@ -129,7 +123,7 @@ impl Switch {
     /// the input. Otherwise outputs and inputs that end together would stay together for ever, because the
     /// input of the one seems to be read when the other looks.
     #[cold]
-    fn ends_now<P: Probe, L: EventList<Payload>>(
+    fn ends_now<P: Build<Ports = S>, L: EventList<Payload>>(
         &self,
         links: &mut Links<P>,
         cx: &Cx<'_, L>,
@@ -138,31 +132,22 @@ impl Switch {
         if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
-        let mut others = links.ports[(self.base + lane).index()].tx.wanted & self.waiting_outputs;
-        while others != 0 {
-            if links.lane_in_use(self.base + others.trailing_zeros(), lane) {
-                return false;
-            }
-            others &= others - 1;
-        }
-        true
+        let others = links.ports[(self.base + lane).index()].tx.wanted & self.waiting_outputs;
+        !others.members().any(|other| links.lane_in_use(self.base + other, lane))
     }
 
     /// Candidates exist, but their inputs are being read: the ends of those reads become events.
-    pub fn await_inputs<P: Probe, L: EventList<Payload>>(
+    pub fn await_inputs<P: Build<Ports = S>, L: EventList<Payload>>(
         &self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
-        mut lanes: u64,
+        mut lanes: S,
     ) {
         let base = self.base;
-        while lanes != 0 {
-            let input = lanes.trailing_zeros();
-            lanes &= lanes - 1;
+        while let Some(input) = lanes.pop() {
             let mut readers = self.reads_of[input as usize].outputs;
-            while readers != 0 {
-                let output = base + readers.trailing_zeros();
-                readers &= readers - 1;
+            while let Some(out) = readers.pop() {
+                let output = base + out;
                 if links.ports[output.index()].tx.done > cx.key() {
                     links.post_done(cx, output);
                 }
@@ -172,7 +157,7 @@ impl Switch {
 
     /// The neighbour of `port` may be short of buffers: releases under way have to be told when they happen.
     #[inline]
-    pub(super) fn tell_releases<P: Probe, L: EventList<Payload>>(
+    pub(super) fn tell_releases<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -180,9 +165,8 @@ impl Switch {
     ) {
         let base = self.base;
         let mut readers = self.reads_of[(port - base) as usize].outputs;
-        while readers != 0 {
-            let output = base + readers.trailing_zeros();
-            readers &= readers - 1;
+        while let Some(out) = readers.pop() {
+            let output = base + out;
             if links.ports[output.index()].tx.done > cx.key() {
                 links.post_done(cx, output);
             }
@@ -190,9 +174,14 @@ impl Switch {
     }
 
     /// `output` begins to read a message from a channel of its input.
-    pub(super) fn channel_read<P: Probe>(&mut self, links: &Links<P>, output: PortId, packet: u32) {
+    pub(super) fn channel_read<P: Build<Ports = S>>(
+        &mut self,
+        links: &Links<P>,
+        output: PortId,
+        packet: u32,
+    ) {
         let record = &links.packets[packet];
-        let bit = 1 << (output - self.base);
+        let bit = S::one(output - self.base);
         if let (true, Some(reads)) = (self.direct, &mut self.channel_reads) {
             reads.outputs[usize::from(record.input)][usize::from(record.priority)] |= bit;
         }
@@ -200,22 +189,23 @@ impl Switch {
 
     /// Of `lanes`, those whose channel `port` may read now.
     #[cold]
-    fn readable_channels<P: Probe, L: EventList<Payload>>(
+    fn readable_channels<P: Build<Ports = S>, L: EventList<Payload>>(
         &self,
         links: &Links<P>,
         cx: &Cx<'_, L>,
         port: PortId,
-        lanes: u64,
+        lanes: S,
         channel: usize,
-    ) -> u64 {
-        members(lanes)
+    ) -> S {
+        lanes
+            .members()
             .filter(|&lane| self.may_read(links, cx, port, lane, channel))
-            .fold(0, |set, n| set | 1 << n)
+            .fold(S::EMPTY, |set, n| set | S::one(n))
     }
 
     /// Whether `port` may read a channel of input `lane` now: somebody more may, and nobody wants it who read
     /// it longer ago.
-    fn may_read<P: Probe, L: EventList<Payload>>(
+    fn may_read<P: Build<Ports = S>, L: EventList<Payload>>(
         &self,
         links: &Links<P>,
         cx: &Cx<'_, L>,
@@ -228,13 +218,13 @@ impl Switch {
         // A read that ends in this instant is over: whose event comes first must not decide.
         let ends = cx.key() >= EventKey::floor(now, class::DONE);
         let on = |output: &u32| !ends || links.reads_on(base + *output, channel, now);
-        let on = members(reads.outputs[lane as usize][channel]).filter(on).count();
+        let on = reads.outputs[lane as usize][channel].members().filter(on).count();
         let Some(left @ 1..) = (reads.limit as usize).checked_sub(on) else { return false };
         let last = self.reads_of[lane as usize].last[channel];
         // Turns are counted from the output after the one that read it last.
-        let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1) % 64;
+        let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1);
         let own = port - base;
         let first = |&output: &u32| turn(output) < turn(own) && links.wants(base + output, lane, channel);
-        members(links.ports[(base + lane).index()].tx.wanted).filter(first).count() < left
+        links.ports[(base + lane).index()].tx.wanted.members().filter(first).count() < left
     }
 }

@@ -1,6 +1,6 @@
 //! Where a switch sends packets: two octets for each destination id.
 
-use super::{DROP, Hop, MASK};
+use super::{COPIED, DROP, Hop};
 use crate::config::{BLOCK, BlockNumbers, Egress, IdTable, NO_PORT, Route};
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ const NOWHERE: Hop = Hop { egress: DROP, next_hop: NO_PORT };
 
 impl From<&Route> for Hop {
     fn from(route: &Route) -> Self {
-        let egress = match route.egress {
-            Egress::Port(port) => port,
-            Egress::Multicast(mask) => MASK | mask,
-            Egress::Drop => DROP,
+        let (egress, next_hop) = match route.egress {
+            Egress::Port(port) => (port, route.next_hop),
+            Egress::Multicast(mask) => (COPIED, mask),
+            Egress::Drop => (DROP, route.next_hop),
         };
-        Hop { egress, next_hop: route.next_hop }
+        Hop { egress, next_hop }
     }
 }
 

@@ -6,13 +6,18 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::interleave::{Ended, Turn};
 use crate::link::port::NO_INPUT;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
+use crate::ports::Ports;
 use sim_core::EventList;
 
-impl Switch {
+impl<S: Ports> Switch<S> {
     /// A message has reached the device of `port`, or a place is free: messages may start or pass others at
     /// the outputs.
-    pub fn look<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+    pub fn look<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+    ) {
         let outputs = self.base.span(self.ports);
         loop {
             let starts = links.observe.ledger.packet_hops;
@@ -30,7 +35,7 @@ impl Switch {
     }
 
     /// Messages may pass others at the outputs.
-    pub(super) fn outputs_look<P: Probe, L: EventList<Payload>>(
+    pub(super) fn outputs_look<P: Build<Ports = S>, L: EventList<Payload>>(
         &self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -41,7 +46,7 @@ impl Switch {
     }
 
     /// A transmission of `port` was to end now.
-    pub fn message_ended<P: Probe, L: EventList<Payload>>(
+    pub fn message_ended<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -52,7 +57,7 @@ impl Switch {
             self.finish_read(links, cx, port, true);
         }
         // Otherwise all outputs choose together.
-        if self.choose_together == 0 || !links.has_none_stopped(port) {
+        if self.choose_together.is_empty() || !links.has_none_stopped(port) {
             let turn = links.next_turn(self, cx, port, channel);
             self.take_turn(links, cx, port, turn);
         }
@@ -60,7 +65,7 @@ impl Switch {
     }
 
     /// A border of micropackets at `port`, where a message was to stop.
-    pub fn border<P: Probe, L: EventList<Payload>>(
+    pub fn border<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -72,7 +77,7 @@ impl Switch {
         }
     }
 
-    fn take_turn<P: Probe, L: EventList<Payload>>(
+    fn take_turn<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,

@@ -5,8 +5,8 @@ use crate::config::{Arbitration, PRIORITIES};
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::choice::next_after;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
+use crate::ports::Ports;
 use sim_core::EventList;
 
 /// A grant that was accepted.
@@ -17,8 +17,12 @@ struct Match {
     priority: usize,
 }
 
-impl Switch {
-    pub fn tick<P: Probe, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+impl<S: Ports> Switch<S> {
+    pub fn tick<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+    ) {
         self.tick_posted = false;
         let starts = links.observe.ledger.packet_hops;
         let mut unfinished = self.choose_together(links, cx);
@@ -46,7 +50,7 @@ impl Switch {
     /// the end. Pointers of iSLIP move only past grants accepted in the first round. Gives back whether an
     /// output is left idle though an input that can be read asks for it: without a cell clock that is another
     /// match.
-    fn choose_together<P: Probe, L: EventList<Payload>>(
+    fn choose_together<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
@@ -57,65 +61,68 @@ impl Switch {
         };
         let (base, ports) = (self.base, self.ports);
         // Requests to each output, by priority.
-        let mut requests = [[0u64; PRIORITIES]; 64];
-        let mut outputs = 0u64;
-        let mut open = 0u64;
+        let mut requests = S::each([S::EMPTY; PRIORITIES]);
+        let mut outputs = S::EMPTY;
+        let mut open = S::EMPTY;
         for n in 0..ports {
             let lanes = self.requests_to(links, cx, base + n, &mut requests[n as usize]);
-            outputs |= u64::from(lanes != 0) << n;
+            outputs |= S::one_if(n, !lanes.is_empty());
             open |= lanes;
         }
-        let mut reads = [0u32; 64];
-        for lane in (0..ports).filter(|lane| open >> lane & 1 == 1) {
+        let mut reads = S::each(0u32);
+        for lane in open.members() {
             self.prune(links, lane, cx.key());
             let switch = &*self;
-            let in_use = switch.reads_of[lane as usize].outputs.count_ones();
+            let in_use = switch.reads_of[lane as usize].outputs.count();
             reads[lane as usize] = match &switch.channel_reads {
                 Some(reads) => (0..PRIORITIES).map(|channel| reads.left(lane, channel)).sum(),
                 None if switch.direct => switch.reads - in_use,
                 None => ports,
             };
         }
-        let mut matches = [Match::default(); 64];
+        let mut matches = S::each(Match::default());
         let mut count = 0;
         for round in 0..rounds {
             // Grants to each input, by priority.
-            let mut grants = [[0u64; PRIORITIES]; 64];
-            let mut granted = 0u64;
-            for n in (0..ports).filter(|n| outputs >> n & 1 == 1) {
+            let mut grants = S::each([S::EMPTY; PRIORITIES]);
+            let mut granted = S::EMPTY;
+            for n in outputs.members() {
                 let asks = &requests[n as usize];
-                let Some(priority) = (0..PRIORITIES).rev().find(|&p| asks[p] & open != 0) else { continue };
+                let Some(priority) = (0..PRIORITIES).rev().find(|&p| !(asks[p] & open).is_empty()) else {
+                    continue;
+                };
                 let pointer = links.ports[(base + n).index()].tx.pointers[priority];
                 let asking = asks[priority] & open;
                 let lane = self.choose(links, (base + n, priority), asking, pointer, |_, links, lane| {
                     links.packets[links.head_of(base + n, priority, lane).packet].stamp
                 });
-                grants[lane as usize][priority] |= 1 << n;
-                granted |= 1 << lane;
+                grants[lane as usize][priority] |= S::one(n);
+                granted |= S::one(lane);
             }
-            if granted == 0 {
+            if granted.is_empty() {
                 break;
             }
-            for lane in (0..ports).filter(|lane| granted >> lane & 1 == 1) {
+            for lane in granted.members() {
                 for priority in (0..PRIORITIES).rev() {
                     let mut offers = grants[lane as usize][priority];
                     let mut last = self.reads_of[lane as usize].last[priority];
-                    while offers != 0 && reads[lane as usize] > 0 {
+                    while !offers.is_empty() && reads[lane as usize] > 0 {
                         if let Some(reads) = &self.channel_reads {
                             let same = |m: &&Match| (m.lane, m.priority) == (lane, priority);
-                            let taken = matches[..count].iter().filter(same).count() as u32;
+                            let taken = matches.as_ref()[..count].iter().filter(same).count() as u32;
                             if taken >= reads.left(lane, priority) {
                                 // The channel is read as often as it may: nobody asks for it again.
-                                requests.iter_mut().for_each(|asks| asks[priority] &= !(1 << lane));
+                                let all = requests.as_mut().iter_mut();
+                                all.for_each(|asks| asks[priority] &= !S::one(lane));
                                 break;
                             }
                         }
-                        let output = next_after(offers, last);
+                        let output = offers.next_after(last);
                         last = output as u8;
-                        offers &= !(1 << output);
-                        outputs &= !(1 << output);
+                        offers &= !S::one(output);
+                        outputs &= !S::one(output);
                         reads[lane as usize] -= 1;
-                        open &= !(u64::from(reads[lane as usize] == 0) << lane);
+                        open &= !S::one_if(lane, reads[lane as usize] == 0);
                         if slips && round == 0 {
                             self.reads_of[lane as usize].last[priority] = last;
                             links.ports[(base + output).index()].tx.pointers[priority] = lane as u8;
@@ -127,9 +134,9 @@ impl Switch {
             }
         }
         let asks =
-            |n: &u32| outputs >> n & 1 == 1 && requests[*n as usize].iter().any(|lanes| lanes & open != 0);
-        let unfinished = (0..ports).any(|n| asks(&n));
-        for &Match { output, lane, priority } in &matches[..count] {
+            |n: u32| outputs.has(n) && requests[n as usize].iter().any(|&lanes| !(lanes & open).is_empty());
+        let unfinished = (0..ports).any(asks);
+        for &Match { output, lane, priority } in &matches.as_ref()[..count] {
             let port = base + output;
             let pick = links.head_of(port, priority, lane);
             links.take(port, pick, cx.now().0);
@@ -141,8 +148,8 @@ impl Switch {
             }
         }
         // Outputs that lost to another output of the same input wait for the end of that read.
-        for n in (0..ports).filter(|n| outputs >> n & 1 == 1) {
-            let lanes = requests[n as usize].iter().fold(0, |all, lanes| all | lanes);
+        for n in outputs.members() {
+            let lanes = requests[n as usize].iter().fold(S::EMPTY, |all, &lanes| all | lanes);
             self.await_inputs(links, cx, lanes & !open);
         }
         unfinished
@@ -150,27 +157,27 @@ impl Switch {
 
     /// Who asks an idle output for what; all lanes that do. For what cannot be asked for now the output
     /// waits.
-    fn requests_to<P: Probe, L: EventList<Payload>>(
+    fn requests_to<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         output: PortId,
-        requests: &mut [u64; PRIORITIES],
-    ) -> u64 {
+        requests: &mut [S; PRIORITIES],
+    ) -> S {
         if links.ports[output.index()].tx.stored == 0 {
-            return 0;
+            return S::EMPTY;
         }
         if links.ports[output.index()].tx.done > cx.key() {
             links.post_done(cx, output);
-            return 0;
+            return S::EMPTY;
         }
         if links.ports[output.index()].tx.clock.blocked() != 0 {
             links.consume(cx, output, cx.key());
         }
-        let (mut asked, mut busy, mut no_credit) = (0u64, 0u64, false);
+        let (mut asked, mut busy, mut no_credit) = (S::EMPTY, S::EMPTY, false);
         for priority in (0..PRIORITIES).rev() {
             let lanes = links.eligible(output, priority) & !asked;
-            if lanes == 0 {
+            if lanes.is_empty() {
                 continue;
             }
             if links.ports[output.index()].tx.clock.blocked() & (1 << priority) != 0 {

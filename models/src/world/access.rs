@@ -4,14 +4,15 @@ use crate::config::NO_PORT;
 use crate::event::{Cx, Happening, Payload};
 use crate::ids::{PortId, SwitchId};
 use crate::link::life::{Made, Place};
-use crate::observe::probe::{Cause, DropReason, Probe};
+use crate::observe::Build;
+use crate::observe::probe::{Cause, DropReason};
 use crate::packet::{MAINTENANCE, NIL, UNSTAGED, origin};
-use crate::switch::{Access, DROP, MASK};
+use crate::switch::{Access, COPIED, DROP};
 use crate::world::Fabric;
 use logical::wire::Body;
 use sim_core::{Duration, EventList};
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     /// A packet is eligible in the switch of `port`.
     #[inline(always)]
     pub fn arrive<L: EventList<Payload>>(
@@ -57,7 +58,7 @@ impl<P: Probe> Fabric<P> {
         let id = self.links.packets[packet].destination_id();
         let switch = &self.switches[s];
         let egress = switch.routes.get(id as usize).map_or(DROP, |hop| hop.egress);
-        if egress & MASK != 0 {
+        if egress >= COPIED {
             // Nobody answers for a group: only requests without response are copied (Part 11).
             let flow = self.links.packets[packet].flow;
             self.links.drop_packet(cx, packet, port, flow, DropReason::Unroutable);

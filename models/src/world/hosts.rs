@@ -13,8 +13,9 @@ use crate::event::{Cx, HostStep, Payload, class};
 use crate::ids::{ById, EndpointId, PortId};
 use crate::link::Links;
 use crate::link::life::Made;
+use crate::observe::Build;
 use crate::observe::mark;
-use crate::observe::probe::{Delivery, Probe, ProtocolEvent, RegisterEvent, RegisterStep};
+use crate::observe::probe::{Delivery, ProtocolEvent, RegisterEvent, RegisterStep};
 use crate::observe::stats::{AgentStats, FlowLeft, FlowStats};
 use crate::observe::totals::Totals;
 use crate::packet::{Frame, MAINTENANCE, origin};
@@ -73,7 +74,7 @@ pub(crate) struct Hosts {
     pub stripes: Stripes,
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     fn report(&mut self, port: PortId, report: Report) {
         match report {
             Report::Message(journey) => {
@@ -101,7 +102,7 @@ fn register_flow(config: &FabricConfig) -> Option<u16> {
     host.map(|part| part.flow)
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     /// Gives endpoints their agents.
     pub(super) fn set_up_agents(&mut self) {
         let config = self.links.config.clone();

@@ -9,11 +9,11 @@ use crate::event::{Cx, Happening, LinkStep, Payload};
 use crate::ids::{EndpointId, Node, PortId};
 use crate::link::interleave::{Ended, Turn};
 use crate::link::symbol::Judged;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::world::Fabric;
 use sim_core::{Duration, EventList};
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     /// Something happens on a link.
     pub(super) fn link_event<L: EventList<Payload>>(
         &mut self,

@@ -16,11 +16,12 @@ use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Payload};
 use crate::ids::{EndpointId, Node, SwitchId};
+use crate::observe::Build;
 use crate::observe::mark;
-use crate::observe::probe::{Delivery, PacketId, Probe, RegisterEvent, RegisterStep};
+use crate::observe::probe::{Delivery, PacketId, RegisterEvent, RegisterStep};
 use crate::registers::enumeration::{EnumerationReport, Outline, report};
 use crate::registers::{Effect, Space};
-use crate::switch::{DROP, Hop, MASK, Routes};
+use crate::switch::{COPIED, DROP, Hop, Routes};
 use crate::world::Fabric;
 use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
 use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transport};
@@ -42,7 +43,7 @@ pub(super) struct Answer {
     pub size: PacketSize,
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     /// Gives every device its registers as they are before the host begins: no routes, no enables, no ids.
     pub(super) fn set_up_registers(&mut self) {
         let config = self.links.config.clone();
@@ -225,7 +226,7 @@ impl<P: Probe> Fabric<P> {
         let exists = u32::from(port) < ports;
         let next = exists.then(|| self.links.across(base + u32::from(port))).flatten();
         let egress = if next.is_some() { port } else { DROP };
-        let known = |egress: u8| if egress & MASK == 0 { egress } else { NO_PORT };
+        let known = |egress: u8| if egress < COPIED { egress } else { NO_PORT };
         let next_hop = match next.map(|next| self.links.nodes.node(next)) {
             Some(Node::Switch(next)) => {
                 self.switches[next].routes.get(id).map_or(NO_PORT, |hop| known(hop.egress))

@@ -4,11 +4,11 @@ use crate::event::{Cx, Payload};
 use crate::ids::{Node, PortId};
 use crate::link::port::Mode;
 use crate::link::symbol::News;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::world::Fabric;
 use sim_core::{EventKey, EventList, Time};
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     /// The link port of `port` has met something: what follows from it. `heard`: a symbol, which may change
     /// the credit that somebody waits for.
     pub fn after_link_port<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, heard: bool) {

@@ -1,13 +1,16 @@
 //! Who tells whom of congestion, and what stops for it: set up from the compiled registers and staging.
 
-use crate::config::{Detector, DeviceModel, PRIORITIES, PortRules, StagingConfig, VoqWrite};
+use crate::config::{
+    Detector, DeviceModel, MULTICAST_SETS_MAX, PRIORITIES, PortRules, StagingConfig, VoqWrite,
+};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::Staging;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::packet::{List, UNSTAGED};
-use crate::switch::{DROP, MASK};
+use crate::ports::{PortSet, Ports};
+use crate::switch::COPIED;
 use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
@@ -29,7 +32,7 @@ fn active(channels: Channels) -> ActiveVcs {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
     pub(super) fn set_up_staging(&mut self) {
         let config = self.links.config.clone();
@@ -90,18 +93,18 @@ impl<P: Probe> Fabric<P> {
         let map = staging.map(ports).expect("the scenario compiler checks staging maps");
         let queue_of_port =
             (0..ports).map(|p| map.queue(p).map_or(UNSTAGED, |q| q as u8)).collect::<Vec<u8>>();
-        let mut multicast: Vec<u64> = Vec::new();
+        let mut multicast: Vec<PortSet> = Vec::new();
         if self.links.nodes.is_switch(port) {
             let own = &self.switches[self.links.nodes.switch(port)];
             let n = (port - own.base) as usize;
             multicast.extend(own.mask_next_hops.iter().map(|sets| sets[n]));
         } else {
-            multicast.extend(neighbour.masks.iter().map(|m| m & !(1u64 << (peer - neighbour.base))));
+            multicast.extend(neighbour.masks.iter().map(|&m| m & !PortSet::one(peer - neighbour.base)));
         }
-        multicast.retain(|set| set.count_ones() > 1);
+        multicast.retain(|set| set.len() > 1);
         multicast.sort_unstable();
         multicast.dedup();
-        assert!(multicast.len() <= 63, "more than 63 multicast sets behind one port");
+        assert!(multicast.len() <= MULTICAST_SETS_MAX, "the scenario compiler counts multicast sets");
         let vcs = self.links.channels(port).map_or(ActiveVcs::None, |channels| active(channels.names()));
         Box::new(Staging {
             receiver: Receiver::new(map, vcs, Reception::Honoured),
@@ -127,9 +130,9 @@ impl<P: Probe> Fabric<P> {
         let own = peer - neighbour.base;
         let mut found = Vec::new();
         for (id, hop) in neighbour.routes.iter().enumerate() {
-            if hop.egress & MASK != 0 && hop.egress != DROP {
-                let mask = neighbour.masks[(hop.egress & !MASK) as usize];
-                found.push((id as u32, mask & !(1u64 << own)));
+            if hop.egress == COPIED {
+                let mask = neighbour.masks[usize::from(hop.next_hop)];
+                found.push((id as u32, mask & !PortSet::one(own)));
             }
         }
         let e = self.links.nodes.endpoint(port);
@@ -201,7 +204,7 @@ impl<P: Probe> Fabric<P> {
         let told_apart = linked.first().map_or(Channels::None, names);
         assert!(linked.iter().all(|port| names(port) == told_apart), "linked ports have the same channels");
         let options = Options { verdict, refresh, vcs: active(told_apart), ..Options::default() };
-        let mut originator = Originator::new(&support, options).expect("a switch has at most 64 ports");
+        let mut originator = Originator::new(&support, options).expect("a switch has at most 192 ports");
         // Registers first, links afterwards: at link-up only groups with a congested port are told (VOQ-D17).
         for (p, port) in device.ports.iter().enumerate().filter(|_| !later) {
             let bit = |on: bool, mask: u32| if on { mask } else { 0 };
@@ -229,7 +232,7 @@ impl<P: Probe> Fabric<P> {
         let watched = &mut self.switches[switch];
         watched.told_apart = told_apart;
         watched.occupancy = vec![0; watched.occupancy.len() * channels];
-        watched.raw = vec![0; watched.raw.len() * channels];
+        watched.raw = vec![P::Ports::EMPTY; watched.raw.len() * channels];
         self.switches[switch].backpressure = Some(Box::new(Backpressure {
             originator,
             base,

@@ -12,7 +12,7 @@ use crate::config::vc_of;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{Node, PortId};
 use crate::link::Links;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::packet::{AT_INPUT, MULTICAST_QUEUES, NIL, Packet, UNSTAGED, WAITING};
 use crate::world::Fabric;
 use crate::world::outcome::StallReport;
@@ -42,7 +42,7 @@ enum Reason {
 }
 
 /// The whole fabric at one instant, whether or not it is cut.
-pub(crate) struct View<'a, P> {
+pub(crate) struct View<'a, P: Build> {
     /// One, or all parts.
     parts: &'a [&'a Fabric<P>],
     /// The part of each port; empty if there is only one.
@@ -50,7 +50,7 @@ pub(crate) struct View<'a, P> {
     key: EventKey,
 }
 
-impl<'a, P: Probe> View<'a, P> {
+impl<'a, P: Build> View<'a, P> {
     pub fn new(parts: &'a [&'a Fabric<P>], part_of: &'a [u16], key: EventKey) -> Self {
         View { parts, part_of, key }
     }
@@ -231,7 +231,7 @@ impl<'a, P: Probe> View<'a, P> {
         let set = queue.checked_sub(MULTICAST_QUEUES).map(|n| staging.multicast[usize::from(n)]);
         let stops = |p: u16| {
             staging.receiver.is_congested(vc, p)
-                && set.map_or_else(|| cold.queue_of(p as u8) == queue, |set| set >> p & 1 == 1)
+                && set.map_or_else(|| cold.queue_of(p as u8) == queue, |set| set.contains(p as u8))
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, None) };
         let output = neighbour.base + u32::from(p);
@@ -300,7 +300,7 @@ impl<'a, P: Probe> View<'a, P> {
     }
 }
 
-impl<P: Probe> WaitGraph for View<'_, P> {
+impl<P: Build> WaitGraph for View<'_, P> {
     type Node = Spot;
 
     fn waits_for(&self, node: Spot) -> Option<Spot> {
@@ -334,7 +334,7 @@ impl Watchdog {
 
     /// Looks for what stands still. `idle`: no event is left, so whatever waits now waits for ever. Whether
     /// it has found something new.
-    pub fn look<P: Probe>(&mut self, view: &View<'_, P>, idle: bool) -> bool {
+    pub fn look<P: Build>(&mut self, view: &View<'_, P>, idle: bool) -> bool {
         let at = view.key.time();
         let deadline = if idle { at.0 } else { at.0.saturating_sub(self.stall_after) };
         let before = self.stalls.len();
@@ -389,7 +389,7 @@ impl Watchdog {
     }
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// The port through which a waiting packet came in, or [`PortId::NONE`] at its source.
     fn input_of(&self, record: &Packet) -> PortId {
         let base = self.base_of(record.port);
@@ -402,7 +402,7 @@ impl<P: Probe> Links<P> {
     }
 }
 
-impl<P: Probe> Fabric<P> {
+impl<P: Build> Fabric<P> {
     pub(super) fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         let now = cx.now().0;
         self.settle(cx, cx.key());

@@ -58,9 +58,13 @@ pub fn case(number: u64) -> Case {
     let only = only();
     let mut draw = Draw(Stream::new(number, "plain fabric", Purpose(1_000)));
     let d = &mut draw;
+    let mut sizes = Draw(Stream::new(number, "large switch", Purpose(1_000)));
     loop {
-        let config = fabric(d);
-        let until = d.between(8, 60) * T + d.below(T);
+        let large = large(&mut sizes);
+        let config = fabric(d, large);
+        // Large ones take the plain simulator long.
+        let longest = if large.is_some() { 9 } else { 60 };
+        let until = d.between(8, longest) * T + d.below(T);
         // What is left out is drawn again: so the rest keeps its shares.
         let options = options(&config);
         let wanted = only.as_ref().is_none_or(|(option, value)| {
@@ -80,8 +84,14 @@ struct Shape {
     links: Vec<((usize, usize), (usize, usize))>,
 }
 
-fn shape(d: &mut Draw) -> Shape {
-    let switches = d.of(&[0, 1, 1, 1, 2, 2, 3, 4]);
+/// One fabric in fifty is a switch with so many ports that sets of them take more than a word, and an
+/// endpoint at each.
+fn large(d: &mut Draw) -> Option<usize> {
+    d.chance(2).then(|| d.of(&[65, 72, 129]))
+}
+
+fn shape(d: &mut Draw, large: Option<usize>) -> Shape {
+    let switches = if large.is_some() { 1 } else { d.of(&[0, 1, 1, 1, 2, 2, 3, 4]) };
     let mut trunks: Vec<(usize, usize)> = Vec::new();
     for s in 1..switches {
         // A chain, or a tree.
@@ -97,7 +107,9 @@ fn shape(d: &mut Draw) -> Shape {
         trunks.push(trunks[0]);
     }
     let mut at: Vec<usize> = Vec::new();
-    if switches == 0 {
+    if let Some(ports) = large {
+        at = vec![0; ports];
+    } else if switches == 0 {
         at = vec![0, 0];
     } else {
         let room = 12 - switches as u64;
@@ -163,7 +175,7 @@ fn staging(d: &mut Draw) -> StagingConfig {
     match d.below(6) {
         0 => StagingConfig::None,
         1 => StagingConfig::Modulo(d.between(1, 3) as u8),
-        2 => StagingConfig::Table((0..12).map(|_| d.below(3) as u8).collect()),
+        2 => StagingConfig::Table(for_all((0..12).map(|_| d.below(3) as u8))),
         _ => StagingConfig::PerPort,
     }
 }
@@ -175,6 +187,11 @@ fn detector(d: &mut Draw) -> Detector {
         x_off,
         verdict: d.of(&[Verdict::Shared, Verdict::PerIngress]),
     }
+}
+
+/// What few ports have, again and again for as many as a switch may have.
+fn for_all<X: Clone>(few: impl Iterator<Item = X>) -> Vec<X> {
+    few.collect::<Vec<X>>().into_iter().cycle().take(PORTS_MAX).collect()
 }
 
 fn rules(d: &mut Draw) -> PortRules {
@@ -218,7 +235,7 @@ fn switch(d: &mut Draw, voq: bool) -> SwitchConfig {
         generation_delay: Duration(if voq { d.of(&[0, 0, 1, 45_000, 200_000]) } else { 0 }),
         // Without channels, what it does after errors is beyond the plain simulator (F-102).
         after_recovery: d.chance(50),
-        port_rules: if voq && d.chance(30) { (0..12).map(|_| rules(d)).collect() } else { Vec::new() },
+        port_rules: if voq && d.chance(30) { for_all((0..12).map(|_| rules(d))) } else { Vec::new() },
         leave_out_stopped: voq && d.chance(30),
         queue_quota: (voq && d.chance(30)).then(|| d.of(&[1, 2, 3])),
         staging: if voq { staging(d) } else { StagingConfig::None },
@@ -230,8 +247,8 @@ fn size(d: &mut Draw) -> PacketSize {
     PacketSize { payload, wire: payload + d.of(&[10, 12, 16, 20]) }
 }
 
-fn fabric(d: &mut Draw) -> FabricConfig {
-    let shape = shape(d);
+fn fabric(d: &mut Draw, large: Option<usize>) -> FabricConfig {
+    let shape = shape(d, large);
     let endpoints = shape.endpoints;
     let voq = d.chance(50);
     let obey = d.chance(30);
@@ -397,10 +414,12 @@ fn multicast(d: &mut Draw, shape: &Shape, config: &mut FabricConfig) -> u32 {
     let endpoints = shape.endpoints;
     let empty = d.chance(8);
     let members: Vec<usize> = (0..endpoints).filter(|_| !empty && d.chance(60)).collect();
-    let mask = |device: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << shape.egress(device, m));
+    let mask = |device: usize| members.iter().map(|&m| shape.egress(device, m) as u8).collect::<PortSet>();
     for (device, ports) in shape.neighbours.iter().enumerate() {
-        let sets =
-            ports.iter().map(|&(next, back)| if next < endpoints { 0 } else { mask(next) & !(1u64 << back) });
+        let sets = ports.iter().map(|&(next, back)| match next {
+            next if next < endpoints => PortSet::EMPTY,
+            next => mask(next).without(back as u8),
+        });
         match &mut config.devices[device].model {
             DeviceModel::Switch(s) => {
                 let egress = Egress::Multicast(s.routes.masks.len() as u8);
@@ -673,6 +692,7 @@ fn sources(d: &mut Draw, config: &mut FabricConfig, ids: &[u32]) {
 /// Every option and value that must be drawn.
 pub const VALUES: &[(&str, &[&str])] = &[
     ("switches", &["0", "1", "2", "3", "4"]),
+    ("ports", &["up to 64", "65", "72", "129"]),
     ("endpoints", &["2", "3", "4", "5+"]),
     ("graph", &["tree", "ring", "parallel links"]),
     ("input", &["fifo", "voq"]),
@@ -804,8 +824,12 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
             }
             DeviceModel::Switch(s) => {
                 switches += 1;
+                match device.ports.len() {
+                    ..=64 => add("ports", "up to 64"),
+                    many => add("ports", &many.to_string()),
+                }
                 staged |= s.staging != StagingConfig::None;
-                sets |= s.routes.masks.iter().any(|&mask| mask != 0);
+                sets |= s.routes.masks.iter().any(|mask| !mask.is_empty());
                 add("input", if s.input == InputQueueing::Fifo { "fifo" } else { "voq" });
                 let depth = |n: u16| match n {
                     1 => "1",
@@ -877,7 +901,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                 add("generation_delay", zero(s.generation_delay.0 == 0));
                 add("switch staging", staging_name(&s.staging));
                 add("multicast", some(!s.routes.masks.is_empty()));
-                if s.routes.masks.contains(&0) {
+                if s.routes.masks.contains(&PortSet::EMPTY) {
                     add("multicast", "empty mask");
                 }
                 let drops = s.routes.entries.iter().any(|r| r.egress == Egress::Drop);

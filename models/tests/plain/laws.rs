@@ -17,22 +17,9 @@ const T: u64 = 284 * CHAR;
 const L: u64 = 40_000;
 const PIPELINE: u64 = 100_000;
 
-/// An endpoint sends packets of these priorities and times through a switch that looks after its own buffers,
-/// and forwards them to another endpoint on a link of a tenth of the rate.
-fn refusing(packets: &[(u64, u8)]) -> Case {
-    let port = || PortConfig { buffers: 4, watermarks: [4, 3, 2], voq: PortVoq::default() };
-    let endpoint = |id: u32| DeviceConfig {
-        path: format!("e{id}"),
-        ports: vec![port()],
-        model: DeviceModel::Endpoint(EndpointConfig {
-            ids: vec![id],
-            staging: StagingConfig::None,
-            next_hop: Arc::default(),
-        }),
-    };
-    let route = |port| Route { egress: Egress::Port(port), next_hop: NO_PORT };
-    let routes = RouteTable { entries: [route(0), route(1)].into_iter().collect(), ..RouteTable::default() };
-    let switch = SwitchConfig {
+/// A switch that stores and forwards, and says nothing.
+pub fn ordinary_switch(routes: RouteTable) -> SwitchConfig {
+    SwitchConfig {
         input: InputQueueing::Voq,
         buffering: Buffering::Direct,
         arbitration: Arbitration::RoundRobin,
@@ -49,7 +36,24 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
         leave_out_stopped: false,
         queue_quota: None,
         staging: StagingConfig::None,
+    }
+}
+
+/// An endpoint sends packets of these priorities and times through a switch that looks after its own buffers,
+/// and forwards them to another endpoint on a link of a tenth of the rate.
+fn refusing(packets: &[(u64, u8)]) -> Case {
+    let port = || PortConfig { buffers: 4, watermarks: [4, 3, 2], voq: PortVoq::default() };
+    let endpoint = |id: u32| DeviceConfig {
+        path: format!("e{id}"),
+        ports: vec![port()],
+        model: DeviceModel::Endpoint(EndpointConfig {
+            ids: vec![id],
+            staging: StagingConfig::None,
+            next_hop: Arc::default(),
+        }),
     };
+    let route = |port| Route { egress: Egress::Port(port), next_hop: NO_PORT };
+    let routes = RouteTable { entries: [route(0), route(1)].into_iter().collect(), ..RouteTable::default() };
     let link = |end: u32, port: u8, char_ps: u64| LinkConfig {
         a: (end, 0),
         b: (2, port),
@@ -69,7 +73,7 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
             DeviceConfig {
                 path: "s".into(),
                 ports: vec![port(), port()],
-                model: DeviceModel::Switch(switch),
+                model: DeviceModel::Switch(ordinary_switch(routes)),
             },
         ],
         links: vec![link(0, 0, CHAR), link(1, 1, 10 * CHAR)],

@@ -2,6 +2,7 @@
 //! devices are numbered otherwise, anything when something is added that nobody uses.
 
 use crate::generate::{Case, case};
+use crate::laws::ordinary_switch;
 use crate::record::{self, Record};
 use models::config::*;
 use models::run::Partition;
@@ -210,7 +211,8 @@ fn other_numbers_of_devices_change_nothing() {
     }
 }
 
-/// Two more endpoints, with a link of their own that they fill.
+/// Two more endpoints, with a link of their own that they fill, and a switch that is linked to nobody. It has
+/// so many ports that all sets of ports are wider.
 fn with_strangers(config: &FabricConfig) -> FabricConfig {
     let mut changed = config.clone();
     let Some(like) = config.sources.iter().find(|source| !matches!(source.sizes, Sizes::Replay)) else {
@@ -244,6 +246,11 @@ fn with_strangers(config: &FabricConfig) -> FabricConfig {
             sizes: like.sizes.clone(),
         });
     }
+    changed.devices.push(DeviceConfig {
+        path: "x2".into(),
+        ports: vec![PortConfig { buffers: 8, watermarks: [4, 3, 2], voq: PortVoq::default() }; 65],
+        model: DeviceModel::Switch(ordinary_switch(RouteTable::default())),
+    });
     changed.links.push(LinkConfig { a: (first, 0), b: (first + 1, 0), ..config.links[0].clone() });
     changed
 }

@@ -77,7 +77,7 @@ pub fn shrink(mut case: Case, mut found: Difference) -> (Case, Difference) {
                 |s| s.reads_per_input = 1,
                 |s| s.buffering = Buffering::Direct,
                 |s| s.input = InputQueueing::Voq,
-                |s| s.routes.masks.iter_mut().for_each(|mask| *mask &= 1),
+                |s| s.routes.masks.iter_mut().for_each(|mask| *mask &= PortSet::of(0)),
             ];
             for change in changes {
                 attempt(&mut case, &mut found, &|c| {

@@ -54,6 +54,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     medium::apply(&mut c, &mut config);
     c.multicast(&mut config);
     tables::next_hops(&mut config);
+    c.check_sets(&config);
     config.voq_writes = c.voq_writes(&config);
     let walk = c.follow(&config);
     let before = c.out.len();

@@ -403,6 +403,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC093", "node that cannot be found in this way"),
     ("SC094", "flows of sessions that a node cannot tell apart"),
     ("SC095", "bridge or server of broadcasts that cannot do its work"),
+    ("SC097", "more multicast groups than a port can stage"),
     ("SC100", "requirement of neither flows nor links, or of both"),
     ("SC101", "requirement that asks for nothing"),
     ("SC102", "no such link"),

@@ -6,7 +6,7 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, SwitchConfig, Verdict,
+    BLOCK, Buffering, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -110,14 +110,14 @@ fn check_entry(
             }
         }
         Egress::Multicast(mask) => {
-            let bits = own.routes.masks[usize::from(mask)];
-            for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
+            for port in own.routes.masks[usize::from(mask)].iter() {
                 let found = own.routes.mask_next_hops[usize::from(mask)].get(usize::from(port)).copied();
                 let next = wires[device as usize].get(usize::from(port)).copied().flatten();
-                let right = next.map_or(0, |(_, next, ingress)| mask_behind(config, next, ingress, id));
+                let right =
+                    next.map_or(PortSet::EMPTY, |(_, next, ingress)| mask_behind(config, next, ingress, id));
                 if found != Some(right) {
                     wrong.push(format!(
-                        "{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x}"
+                        "{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x?}"
                     ));
                 }
             }
@@ -131,12 +131,12 @@ fn check_entry(
 }
 
 /// Ports through which a copy that enters `device` at `ingress` leaves it.
-pub(crate) fn mask_behind(config: &FabricConfig, device: u32, ingress: u8, id: u32) -> u64 {
-    let Some(own) = switch(config, device) else { return 0 };
+pub(crate) fn mask_behind(config: &FabricConfig, device: u32, ingress: u8, id: u32) -> PortSet {
+    let Some(own) = switch(config, device) else { return PortSet::EMPTY };
     match own.routes.entries.get(id as usize).map(|route| route.egress) {
-        Some(Egress::Multicast(mask)) => own.routes.masks[usize::from(mask)] & !(1 << ingress),
-        Some(Egress::Port(port)) => 1 << port,
-        _ => 0,
+        Some(Egress::Multicast(mask)) => own.routes.masks[usize::from(mask)].without(ingress),
+        Some(Egress::Port(port)) => PortSet::of(port),
+        _ => PortSet::EMPTY,
     }
 }
 
@@ -199,13 +199,12 @@ fn turns(config: &FabricConfig, walk: &Walk) -> DiGraph<(u32, u8), ()> {
     let mut graph: DiGraph<(u32, u8), ()> = DiGraph::new();
     let mut vertex: BTreeMap<(u32, u8), NodeIndex> = BTreeMap::new();
     for (device, inputs) in walk.turns.iter().enumerate() {
-        for (input, &outputs) in inputs.iter().enumerate().filter(|(_, outputs)| **outputs != 0) {
+        for (input, &outputs) in inputs.iter().enumerate().filter(|(_, outputs)| !outputs.is_empty()) {
             // The channel into this input is the neighbour's output.
             let Some((_, before, before_port)) = wires[device][input] else { continue };
             let mut of = |channel| *vertex.entry(channel).or_insert_with(|| graph.add_node(channel));
             let from = of((before, before_port));
-            let to: Vec<NodeIndex> =
-                (0..64u8).filter(|p| outputs >> p & 1 == 1).map(|p| of((device as u32, p))).collect();
+            let to: Vec<NodeIndex> = outputs.iter().map(|p| of((device as u32, p))).collect();
             for to in to {
                 graph.add_edge(from, to, ());
             }

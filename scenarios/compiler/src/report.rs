@@ -254,7 +254,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
 fn routes(config: &FabricConfig, out: &mut String) {
     let walk = fabric::walk(config);
     let wrong = fabric::check_next_hops(config);
-    let turns: u32 = walk.turns.iter().flatten().map(|bits| bits.count_ones()).sum();
+    let turns: u32 = walk.turns.iter().flatten().map(|outputs| outputs.len()).sum();
     let lost = match walk.lost.len() {
         0 => "every id is reached from every switch with endpoints".to_owned(),
         lost => format!("{lost} times an id is not reached from a switch with endpoints"),

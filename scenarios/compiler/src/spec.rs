@@ -273,7 +273,7 @@ pub struct SwitchSpec {
     pub slot: Option<Quantity<OffTime>>,
     /// Packets that may leave one input buffer at the same time (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 64))]
+    #[schemars(range(min = 1, max = 192))]
     pub reads_per_input: Option<u8>,
     /// When a packet may start to leave (default store_and_forward).
     #[serde(default, skip_serializing_if = "Option::is_none")]

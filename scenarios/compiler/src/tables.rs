@@ -192,7 +192,7 @@ impl Compiler<'_> {
                     continue;
                 }
                 own.routes.masks.push(mask);
-                own.routes.mask_next_hops.push(vec![0; usize::from(self.graph.ports(device))]);
+                own.routes.mask_next_hops.push(vec![PortSet::EMPTY; usize::from(self.graph.ports(device))]);
                 if let Some(entry) = own.routes.entries.get_mut(id as usize) {
                     *entry = Route { egress: Egress::Multicast(index as u8), next_hop: NO_PORT };
                 }
@@ -201,7 +201,7 @@ impl Compiler<'_> {
     }
 
     /// Port masks of the tree over the members, for every switch; a switch off the tree sends towards it.
-    fn tree(&self, members: &[usize]) -> Option<BTreeMap<usize, u64>> {
+    fn tree(&self, members: &[usize]) -> Option<BTreeMap<usize, PortSet>> {
         let first = self.neighbours[*members.first()?][0]?.1;
         // Breadth-first from the switch of the first member: every switch knows the port towards it.
         let mut towards: BTreeMap<usize, (usize, u8, u8)> = BTreeMap::new();
@@ -217,23 +217,65 @@ impl Compiler<'_> {
                 }
             }
         }
-        let mut masks: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut masks: BTreeMap<usize, PortSet> = BTreeMap::new();
         for &member in members {
             let (_, mut at, port) = self.neighbours[member][0]?;
-            *masks.entry(at).or_default() |= 1 << port;
+            masks.entry(at).or_default().insert(port);
             while at != first {
                 let &(before, up, down) = towards.get(&at)?;
-                *masks.entry(at).or_default() |= 1 << up;
-                *masks.entry(before).or_default() |= 1 << down;
+                masks.entry(at).or_default().insert(up);
+                masks.entry(before).or_default().insert(down);
                 at = before;
             }
         }
         for at in order {
             if let (false, Some(&(_, up, _))) = (masks.contains_key(&at), towards.get(&at)) {
-                masks.insert(at, 1 << up);
+                masks.insert(at, PortSet::of(up));
             }
         }
         Some(masks)
+    }
+
+    /// Whether every port that stages can tell apart the sets of the neighbour's ports that multicast packets
+    /// stand for (VOQ-4.3-10).
+    pub fn check_sets(&mut self, config: &FabricConfig) {
+        let wires = fabric::wires(config);
+        for (d, device) in config.devices.iter().enumerate() {
+            let (DeviceModel::Switch(SwitchConfig { staging, .. })
+            | DeviceModel::Endpoint(EndpointConfig { staging, .. })) = &device.model;
+            if *staging == StagingConfig::None {
+                continue;
+            }
+            for (p, wire) in wires[d].iter().enumerate().filter(|(p, _)| device.ports[*p].voq.rx_sup) {
+                let &Some((link, neighbour, back)) = wire else { continue };
+                let Some(neighbour) = fabric::switch(config, neighbour) else { continue };
+                if !config.links[link as usize].long_symbols {
+                    continue;
+                }
+                let mut sets: Vec<PortSet> = match &device.model {
+                    DeviceModel::Switch(own) => {
+                        own.routes.mask_next_hops.iter().map(|sets| sets[p]).collect()
+                    }
+                    DeviceModel::Endpoint(_) => {
+                        neighbour.routes.masks.iter().map(|mask| mask.without(back)).collect()
+                    }
+                };
+                sets.retain(|set| set.len() > 1);
+                sets.sort_unstable();
+                sets.dedup();
+                if sets.len() > MULTICAST_SETS_MAX {
+                    let message = format!(
+                        "\"{}\" would stage for {} sets of its neighbour's ports",
+                        self.graph.port_name((d, p as u8)),
+                        sets.len()
+                    );
+                    let help = format!(
+                        "at most {MULTICAST_SETS_MAX}: use fewer groups, or \"staging\": \"none\" there"
+                    );
+                    self.once(Diagnostic::error("SC097", "/multicast", message).help(help));
+                }
+            }
+        }
     }
 
     /// Follows every route: does everything arrive, can the fabric deadlock?
@@ -374,7 +416,7 @@ pub fn next_hops(config: &mut FabricConfig) {
 
 /// Of multicast groups: the neighbours' masks.
 fn next_hops_of_groups(config: &mut FabricConfig, wires: &fabric::Wires) {
-    let mut masks: Vec<(usize, usize, usize, u64)> = Vec::new();
+    let mut masks: Vec<(usize, usize, u8, PortSet)> = Vec::new();
     for (device, ports) in wires.iter().enumerate() {
         let Some(own) = fabric::switch(config, device as u32) else { continue };
         if own.routes.masks.is_empty() {
@@ -382,9 +424,8 @@ fn next_hops_of_groups(config: &mut FabricConfig, wires: &fabric::Wires) {
         }
         for (id, route) in own.routes.entries.iter().enumerate() {
             let Egress::Multicast(mask) = route.egress else { continue };
-            let bits = own.routes.masks[usize::from(mask)];
-            for port in (0..ports.len()).filter(|p| bits >> p & 1 == 1) {
-                if let Some((_, next, ingress)) = ports[port] {
+            for port in own.routes.masks[usize::from(mask)].iter() {
+                if let Some((_, next, ingress)) = ports[usize::from(port)] {
                     masks.push((
                         device,
                         usize::from(mask),
@@ -397,7 +438,7 @@ fn next_hops_of_groups(config: &mut FabricConfig, wires: &fabric::Wires) {
     }
     for (device, mask, port, bits) in masks {
         if let DeviceModel::Switch(own) = &mut config.devices[device].model {
-            own.routes.mask_next_hops[mask][port] = bits;
+            own.routes.mask_next_hops[mask][usize::from(port)] = bits;
         }
     }
 }

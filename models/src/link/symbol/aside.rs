@@ -6,8 +6,9 @@ use super::channels::VirtualChannels;
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::transmit::Pick;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use crate::packet::{List, NIL, Packets};
+use crate::ports::{PortSet, Ports};
 
 /// Packets of a staging queue of a channel that is stopped, or was until a moment ago.
 #[derive(Clone, Debug)]
@@ -43,13 +44,13 @@ impl VirtualChannels {
 
     /// Lanes of a channel with a packet that no message stops. The result may contain lanes whose input is
     /// busy.
-    fn ready(&mut self, packets: &mut Packets, channel: u8) -> u64 {
+    fn ready(&mut self, packets: &mut Packets, channel: u8) -> PortSet {
         let n = usize::from(channel);
         if self.asides[n - 1].is_empty() {
             return self.masks[n];
         }
         let listed = self.masks[n];
-        for lane in (0..self.lanes).filter(|lane| listed >> lane & 1 == 1) {
+        for lane in listed.members() {
             let list = &mut self.lists[(n - 1) * self.lanes as usize + lane as usize];
             while list.head != NIL {
                 let queue = packets[list.head].queue;
@@ -58,11 +59,11 @@ impl VirtualChannels {
                 let packet = packets.pop_front(list);
                 packets.push_back(&mut aside.lists[lane as usize], packet);
             }
-            self.masks[n] &= !(u64::from(list.head == NIL) << lane);
+            self.masks[n] &= !PortSet::one_if(lane, list.head == NIL);
         }
         let released = self.asides[n - 1].iter().filter(|aside| !aside.stopped);
         let lanes_of = |aside: &Aside| lanes_with(&aside.lists);
-        self.masks[n] | released.map(lanes_of).fold(0, |all, lanes| all | lanes)
+        released.map(lanes_of).fold(self.masks[n], |all, lanes| all | lanes)
     }
 
     /// The oldest packet of a lane that no message stops.
@@ -82,7 +83,7 @@ impl VirtualChannels {
         let list = &mut self.lists[n * self.lanes as usize + lane as usize];
         if list.head == packet {
             packets.pop_front(list);
-            self.masks[n + 1] &= !(u64::from(list.head == NIL) << lane);
+            self.masks[n + 1] &= !PortSet::one_if(lane, list.head == NIL);
             return;
         }
         let apart = self.asides[n].iter_mut().map(|aside| &mut aside.lists[lane as usize]);
@@ -99,27 +100,27 @@ impl VirtualChannels {
     /// Whether packets wait in a lane.
     pub fn uses(&self, lane: u32) -> bool {
         let apart = self.asides.iter().flatten().any(|aside| aside.lists[lane as usize].head != NIL);
-        apart || self.masks.iter().any(|mask| mask >> lane & 1 == 1)
+        apart || self.masks.iter().any(|mask| mask.has(lane))
     }
 }
 
 /// Lanes whose list has a packet.
-fn lanes_with(lists: &[List]) -> u64 {
+fn lanes_with(lists: &[List]) -> PortSet {
     let filled = (0..).zip(lists).filter(|(_, list)| list.head != NIL);
-    filled.fold(0, |lanes, (lane, _): (u32, _)| lanes | 1 << lane)
+    filled.fold(PortSet::EMPTY, |lanes, (lane, _)| lanes | PortSet::one(lane))
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// Whether packets of a staging queue of a channel of `port` have to wait for a message.
     pub fn is_stopped_in(&self, port: PortId, channel: u8, queue: u8) -> bool {
         self.channels(port).is_some_and(|channels| channels.is_stopped(channel, queue))
     }
 
     /// Lanes of a channel of `port` with a packet that no message stops.
-    pub(in crate::link) fn ready_in_channel(&mut self, port: PortId, channel: u8) -> u64 {
+    pub(in crate::link) fn ready_in_channel(&mut self, port: PortId, channel: u8) -> P::Ports {
         let end = self.ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("the port has virtual channels");
-        channels.ready(&mut self.packets, channel)
+        P::Ports::narrowed(channels.ready(&mut self.packets, channel))
     }
 
     /// The oldest packet of a lane of a channel of `port` that no message stops.

@@ -24,9 +24,11 @@ use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::port::{Port, UNSERVED, reading};
 use crate::link::{Links, refresh};
+use crate::observe::Build;
 use crate::observe::clock::CHANNELS;
-use crate::observe::probe::{DropReason, Probe, Sample};
+use crate::observe::probe::{DropReason, Sample};
 use crate::packet::{List, Packet};
+use crate::ports::{PortSet, Ports};
 use lp_serial::link::{Channels, Config, FlowControl, OpenChannel, PacketMeta, Schedule};
 use sim_core::EventList;
 
@@ -46,7 +48,7 @@ pub(crate) struct VirtualChannels {
     /// Packets of stopped staging queues, by `channel - 1`.
     pub(super) asides: Vec<Vec<Aside>>,
     /// Lanes with packets, by channel.
-    pub(in crate::link) masks: [u64; CHANNEL_COUNT],
+    pub(in crate::link) masks: [PortSet; CHANNEL_COUNT],
     /// Last lane served, by channel.
     pub(in crate::link) pointers: [u8; CHANNEL_COUNT],
     pub(in crate::link) schedule: Schedule,
@@ -68,7 +70,7 @@ impl VirtualChannels {
             lanes,
             lists: vec![List::default(); usize::from(settings.channels.count()) * lanes as usize],
             asides: vec![Vec::new(); settings.channels.count().into()],
-            masks: [0; CHANNEL_COUNT],
+            masks: [PortSet::EMPTY; CHANNEL_COUNT],
             pointers: [UNSERVED; CHANNEL_COUNT],
             schedule: Schedule::new(port),
             chosen: false,
@@ -167,7 +169,7 @@ impl End {
     }
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// The channels of the link of `port`, if it has any.
     pub fn channels(&self, port: PortId) -> Option<&VirtualChannels> {
         self.ends.get(port.index())?.as_ref()?.channels.as_deref()
@@ -205,7 +207,7 @@ impl<P: Probe> Links<P> {
         let end = self.ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let channels = end.channels.as_deref_mut().expect("packets of a VC stay on links that have it");
         let channel = channels.of(priority);
-        channels.masks[usize::from(channel)] |= 1 << lane;
+        channels.masks[usize::from(channel)] |= PortSet::one(lane);
         self.packets.push_back(channels.list(channel, lane), packet);
         let tx = &mut self.ports[port.index()].tx;
         tx.stored += 1;

@@ -8,7 +8,8 @@
 use crate::config::IdSize;
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::observe::probe::{Crossed, Crossing, Probe};
+use crate::observe::Build;
+use crate::observe::probe::{Crossed, Crossing};
 use crate::packet;
 use crate::packet::{Cargo, MULTICAST_QUEUES, origin};
 use logical::wire::{Packet, Priority, Transport};
@@ -64,7 +65,7 @@ pub(crate) struct Leaves {
 /// Filler of packets of which nobody asks what is in them.
 const FILLER: u8 = 0xA5;
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// A packet leaves `port`.
     pub fn check_packet(&mut self, port: PortId, packet: u32, leaves: Leaves) {
         let ack_id = leaves.ack_id;

@@ -2,10 +2,10 @@
 
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use lp_serial::link::{FlowControl, PacketMeta};
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// The link port learns how many buffers are in use; `truly`: even if it must not tell.
     pub fn count(&mut self, port: PortId, truly: bool) {
         let rx = &self.ports[port.index()].rx;

@@ -6,8 +6,9 @@ use crate::ids::PortId;
 use crate::link::port::{Port, special};
 use crate::link::wire::Function;
 use crate::link::{Links, mail};
+use crate::observe::Build;
 use crate::observe::mark;
-use crate::observe::probe::{Cause, Probe};
+use crate::observe::probe::Cause;
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
@@ -26,7 +27,7 @@ pub(crate) struct Flight {
     pub behind: u32,
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// Something may have become due at `port`: it gets its place on the wire, and the next place is asked
     /// for.
     pub fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {

@@ -7,7 +7,7 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::{LinkTiming, Port};
 use crate::link::wire::WireTiming;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use sim_core::{Event, EventList, Purpose, Stream};
 
 /// Damage on the way from one end.
@@ -114,7 +114,7 @@ impl Errors {
     }
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// First errors, and all scheduled faults.
     pub fn bootstrap_faults(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         for port in PortId::new(0).span(self.ends.len() as u32) {

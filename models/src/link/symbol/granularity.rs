@@ -19,7 +19,7 @@ use crate::ids::PortId;
 use crate::link::port::{CreditRecord, special};
 use crate::link::symbol::Flight;
 use crate::link::{Links, mail};
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use lp_serial::control_symbol::{ControlSymbol, Stype0, Stype1};
 use lp_serial::cost::SymbolSize;
 use lp_serial::link::{FlowControl, Handover, LinkPort, PacketMeta, Unsent};
@@ -102,7 +102,7 @@ impl End {
     }
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// A packet was committed in packet granularity to a wire that is watched.
     pub(in crate::link) fn note_packet(&mut self, now: u64, port: PortId, packet: u32, flight: Flight) {
         let record = &self.packets[packet];

@@ -3,7 +3,7 @@
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::observe::probe::Probe;
+use crate::observe::Build;
 use lp_serial::Form;
 use sim_core::{EventKey, EventList};
 use voq_backpressure::Carrier;
@@ -17,7 +17,7 @@ pub(crate) enum MessagePlace {
     NoLink,
 }
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// The symbol of a message leaves now, sound or damaged.
     pub(super) fn send_message<L: EventList<Payload>>(
         &mut self,

@@ -4,12 +4,13 @@ use super::{Control, Flying, Judged, News};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::observe::probe::{DropReason, Probe};
+use crate::observe::Build;
+use crate::observe::probe::DropReason;
 use lp_serial::control_symbol::{Cause, Stype1};
 use lp_serial::link::{FlowControl, InputState, LinkEvent, OutputError, PacketMeta, Reception};
 use sim_core::{EventKey, EventList};
 
-impl<P: Probe> Links<P> {
+impl<P: Build> Links<P> {
     /// The output side of `port` hears a symbol; what creations find has been made up. The key of its second
     /// function, if the input side gets to it now: after all that follows from the first.
     pub fn receive_symbol<L: EventList<Payload>>(

@@ -140,7 +140,7 @@ impl World<'_> {
         let (neighbour, back) = self.devices[d].ports[0].peer;
         let DeviceModel::Switch(switch) = &self.config.devices[neighbour].model else { return Stage::Free };
         if let Some(Route { egress: Egress::Multicast(mask), .. }) = switch.routes.entries.get(id as usize) {
-            return staging.of_set(switch.routes.masks[usize::from(*mask)] & !(1 << back));
+            return staging.of_set(switch.routes.masks[usize::from(*mask)].without(back as u8));
         }
         let DeviceModel::Endpoint(own) = &self.config.devices[d].model else { return Stage::Free };
         staging.of_port(own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT))

@@ -179,8 +179,8 @@ impl World<'_> {
             Egress::Multicast(mask) => {
                 let mask = usize::from(mask);
                 let routes = &self.switch_ref(d).config.routes;
-                let copies: Vec<(usize, u64)> = (0..self.devices[d].ports.len())
-                    .filter(|&o| o != i && routes.masks[mask] & 1 << o != 0)
+                let copies: Vec<(usize, PortSet)> = (0..self.devices[d].ports.len())
+                    .filter(|&o| o != i && routes.masks[mask].contains(o as u8))
                     .map(|o| (o, routes.mask_next_hops[mask][o]))
                     .collect();
                 let copies: Vec<(usize, Stage)> = copies

@@ -14,7 +14,7 @@ pub enum Stage {
     /// In the staging queue of one port of the neighbour.
     Queue { queue: usize, port: usize },
     /// For several ports of the neighbour, as a set of bits.
-    Set(u64),
+    Set(PortSet),
 }
 
 /// What a port knows of the congestion of its neighbour's ports, F-14, F-83.
@@ -23,7 +23,7 @@ pub struct Staging {
     /// By channel, F-150; 0 is VC0.
     congested: Vec<Vec<bool>>,
     /// Sets of ports that multicast packets may stand for here, rising.
-    sets: Vec<u64>,
+    sets: Vec<PortSet>,
 }
 
 impl Staging {
@@ -48,13 +48,13 @@ impl Staging {
             StagingConfig::Table(table) => Some(table.get(port).copied().unwrap_or(0).into()),
         };
         let queue_of: Option<Vec<usize>> = (0..ports).map(queue).collect();
-        let mut sets: Vec<u64> = match &device.model {
+        let mut sets: Vec<PortSet> = match &device.model {
             DeviceModel::Endpoint(_) => {
-                neighbour.routes.masks.iter().map(|mask| mask & !(1 << back)).collect()
+                neighbour.routes.masks.iter().map(|mask| mask.without(back as u8)).collect()
             }
             DeviceModel::Switch(s) => s.routes.mask_next_hops.iter().map(|sets| sets[p]).collect(),
         };
-        sets.retain(|set| set.count_ones() > 1);
+        sets.retain(|set| set.len() > 1);
         sets.sort_unstable();
         sets.dedup();
         let stages = device.ports[p].voq.rx_sup && long && table;
@@ -77,11 +77,11 @@ impl Staging {
         }
     }
 
-    pub fn of_set(&self, set: u64) -> Stage {
-        match set.count_ones() {
-            0 => Stage::Free,
-            1 => self.of_port(set.trailing_zeros() as u8),
-            _ => Stage::Set(set),
+    pub fn of_set(&self, set: PortSet) -> Stage {
+        match set.sole() {
+            Some(port) => self.of_port(port),
+            None if set.is_empty() => Stage::Free,
+            None => Stage::Set(set),
         }
     }
 
@@ -90,8 +90,8 @@ impl Staging {
     }
 
     /// Copies are in VC0.
-    fn set_is_stopped(&self, set: u64) -> bool {
-        (0..self.queue_of.len()).any(|port| set & 1 << port != 0 && self.congested[0][port])
+    fn set_is_stopped(&self, set: PortSet) -> bool {
+        (0..self.queue_of.len()).any(|port| set.contains(port as u8) && self.congested[0][port])
     }
 
     pub fn is_stopped(&self, channel: usize, stage: Stage) -> bool {

@@ -456,11 +456,11 @@ impl Net {
         self.config.id_space += 1;
         self.config.owners.push(NO_OWNER);
         let n = self.neighbours.clone();
-        let mask = |d: usize| members.iter().fold(0u64, |mask, &m| mask | 1 << Self::egress(&n, d, m));
+        let mask = |d: usize| members.iter().map(|&m| Self::egress(&n, d, m) as u8).collect::<PortSet>();
         for (d, device) in self.config.devices.iter_mut().enumerate() {
             if let DeviceModel::Switch(s) = &mut device.model {
                 let sets = n[d].iter().map(|&(peer, back)| {
-                    if peer < self.endpoints { 0 } else { mask(peer as usize) & !(1 << back) }
+                    if peer < self.endpoints { PortSet::EMPTY } else { mask(peer as usize).without(back) }
                 });
                 s.routes
                     .entries

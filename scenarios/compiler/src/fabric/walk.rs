@@ -1,7 +1,7 @@
 //! Where packets go by the tables, and where they turn.
 
 use super::{Blocks, Wires, mask_behind, switch, wires};
-use models::config::{BLOCK, Block, Egress, FabricConfig, NO_OWNER, Route};
+use models::config::{BLOCK, Block, Egress, FabricConfig, NO_OWNER, PortSet, Route};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where packets for an id end that enter the fabric at a switch.
@@ -20,9 +20,9 @@ pub enum Fate {
 pub struct Walk {
     /// Entry switches from which packets for an id do not arrive: (id, switch) -> why.
     pub lost: BTreeMap<(u32, u32), Fate>,
-    /// `turns[switch][input]` = outputs to which some packet turns from that input, as bits; inputs and
-    /// outputs that lead to other switches only.
-    pub turns: Vec<Vec<u64>>,
+    /// `turns[switch][input]` = outputs to which some packet turns from that input; inputs and outputs that
+    /// lead to other switches only.
+    pub turns: Vec<Vec<PortSet>>,
 }
 
 /// Follows packets for every used id from every switch that has endpoints.
@@ -39,7 +39,7 @@ pub fn walk(config: &FabricConfig) -> Walk {
         .collect();
     let mut walk = Walk {
         lost: BTreeMap::new(),
-        turns: config.devices.iter().map(|d| vec![0; d.ports.len()]).collect(),
+        turns: config.devices.iter().map(|d| vec![PortSet::EMPTY; d.ports.len()]).collect(),
     };
     let blocks = Blocks::new(config);
     let groups = groups(&blocks);
@@ -115,7 +115,12 @@ impl<'a> Together<'a> {
     }
 
     /// Follows all used ids; those that do not arrive.
-    fn walk(&mut self, entries: &[u32], is_used: impl Fn(u32) -> bool, turns: &mut [Vec<u64>]) -> Vec<u32> {
+    fn walk(
+        &mut self,
+        entries: &[u32],
+        is_used: impl Fn(u32) -> bool,
+        turns: &mut [Vec<PortSet>],
+    ) -> Vec<u32> {
         let mut lost = Vec::new();
         for first in (0..self.config.id_space).step_by(BLOCK) {
             let ids = first..self.config.id_space.min(first + BLOCK as u32);
@@ -137,7 +142,7 @@ impl<'a> Together<'a> {
     }
 
     /// Packets are in a switch; those that get no further, or end where they should not.
-    fn step(&mut self, first: u32, at: (u32, Option<u8>), packets: u64, turns: &mut [Vec<u64>]) -> u64 {
+    fn step(&mut self, first: u32, at: (u32, Option<u8>), packets: u64, turns: &mut [Vec<PortSet>]) -> u64 {
         let device = at.0 as usize;
         let new = packets & !self.passed[device];
         self.passed[device] |= packets;
@@ -151,7 +156,7 @@ impl<'a> Together<'a> {
             let (all, next) = (packets & through, new & through);
             if self.is_switch[other as usize] {
                 if let (Some(ingress), true) = (at.1, all != 0) {
-                    turns[device][usize::from(ingress)] |= 1 << port;
+                    turns[device][usize::from(ingress)].insert(port);
                 }
                 astray &= !next;
                 if next != 0 {
@@ -176,7 +181,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
 }
 
 /// Whether links wait for each other in a circle by these turns; without one no packet goes round for ever.
-pub(super) fn turns_in_circles(turns: &[Vec<u64>], wires: &Wires) -> bool {
+pub(super) fn turns_in_circles(turns: &[Vec<PortSet>], wires: &Wires) -> bool {
     #[derive(Copy, Clone, PartialEq)]
     enum Seen {
         Never,
@@ -188,19 +193,17 @@ pub(super) fn turns_in_circles(turns: &[Vec<u64>], wires: &Wires) -> bool {
     for (device, inputs) in turns.iter().enumerate() {
         for input in 0..inputs.len() {
             let mut path = Vec::new();
-            if inputs[input] != 0 && seen[device][input] == Seen::Never {
+            if !inputs[input].is_empty() && seen[device][input] == Seen::Never {
                 seen[device][input] = Seen::Open;
                 path.push((device, input, inputs[input]));
             }
             while let Some((at, ingress, left)) = path.last_mut() {
-                if *left == 0 {
+                let Some(port) = left.take_first() else {
                     seen[*at][*ingress] = Seen::Done;
                     path.pop();
                     continue;
-                }
-                let port = left.trailing_zeros() as usize;
-                *left &= *left - 1;
-                let Some((_, next, input)) = wires[*at][port] else { continue };
+                };
+                let Some((_, next, input)) = wires[*at][usize::from(port)] else { continue };
                 let (next, input) = (next as usize, usize::from(input));
                 match seen[next][input] {
                     Seen::Never => {
@@ -242,7 +245,7 @@ fn follow(
         if let (Some(ingress), Some((port, (_, other, _)))) = (ingress, next)
             && switch(config, other).is_some()
         {
-            walk.turns[at as usize][usize::from(ingress)] |= 1 << port;
+            walk.turns[at as usize][usize::from(ingress)].insert(port);
         }
         if let Some(known) = &fates[at as usize] {
             break known.clone();
@@ -282,10 +285,9 @@ fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32
         if !seen.insert((device, ingress)) {
             continue;
         }
-        let bits = mask_behind(config, device, ingress, id);
         let from_switch = wires[device as usize][usize::from(ingress)]
             .is_some_and(|(_, other, _)| switch(config, other).is_some());
-        for port in (0..64u8).filter(|p| bits >> p & 1 == 1) {
+        for port in mask_behind(config, device, ingress, id).iter() {
             let Some((_, other, other_port)) =
                 wires[device as usize].get(usize::from(port)).copied().flatten()
             else {
@@ -293,7 +295,7 @@ fn turns_of_group(config: &FabricConfig, wires: &Wires, entries: &[u32], id: u32
             };
             if switch(config, other).is_some() {
                 if from_switch {
-                    walk.turns[device as usize][usize::from(ingress)] |= 1 << port;
+                    walk.turns[device as usize][usize::from(ingress)].insert(port);
                 }
                 open.push((other, other_port));
             }

@@ -4,8 +4,8 @@ use super::{Fixed, Preset};
 
 pub(super) const SWITCH: Preset = Preset {
     name: "generic",
-    about: "any rate, up to 64 ports, generates and honours VoQ messages",
-    ports_max: 64,
+    about: "any rate, up to 192 ports, generates and honours VoQ messages",
+    ports_max: models::config::PORTS_MAX as u8,
     baud_max: u64::MAX,
     lanes_max: 16,
     lanes_all: u16::MAX,

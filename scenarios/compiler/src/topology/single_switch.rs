@@ -2,6 +2,7 @@
 
 use super::{Builder, Defaults, Graph, Shape, ports_fit, within};
 use crate::diagnostic::Diagnostic;
+use models::config::PORTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,7 @@ impl Defaults for SingleSwitchSpec {}
 pub(super) fn build(spec: &SingleSwitchSpec, at: &str, out: &mut Vec<Diagnostic>) -> Option<Graph> {
     let at = &format!("{at}/ports");
     if !ports_fit(out, at, "the switch", u64::from(spec.ports))
-        || !within(out, at, u64::from(spec.ports), 1, 64)
+        || !within(out, at, u64::from(spec.ports), 1, PORTS_MAX as u64)
     {
         return None;
     }

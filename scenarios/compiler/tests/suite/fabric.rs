@@ -378,8 +378,7 @@ fn multicast_reaches_every_member_once_and_next_hops_are_sets() {
                 continue;
             };
             let Egress::Multicast(mask) = own.routes.entries[id as usize].egress else { panic!("no mask") };
-            let bits = own.routes.masks[usize::from(mask)] & !(1 << ingress);
-            for out in (0..64u8).filter(|p| bits >> p & 1 == 1) {
+            for out in own.routes.masks[usize::from(mask)].without(ingress).iter() {
                 let (_, next, next_port) = wires[device as usize][usize::from(out)].expect("a link");
                 open.push((next, next_port));
             }
