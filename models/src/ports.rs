@@ -338,7 +338,7 @@ mod tests {
             is_like(set_of::<u64>(&few), &few);
             is_like(set_of::<PortSet>(&few), &few);
             is_like(set_of::<PortSet>(&many), &many);
-            let [a, b] = [&many, &more].map(|ports| set_of::<PortSet>(ports));
+            let [a, b] = [&many, &more].map(set_of::<PortSet>);
             is_like(a & b, &(&many & &more));
             is_like(a | b, &(&many | &more));
             is_like(a ^ b, &(&many ^ &more));

@@ -456,7 +456,7 @@ impl Net {
         self.config.id_space += 1;
         self.config.owners.push(NO_OWNER);
         let n = self.neighbours.clone();
-        let mask = |d: usize| members.iter().map(|&m| Self::egress(&n, d, m) as u8).collect::<PortSet>();
+        let mask = |d: usize| members.iter().map(|&m| Self::egress(&n, d, m)).collect::<PortSet>();
         for (d, device) in self.config.devices.iter_mut().enumerate() {
             if let DeviceModel::Switch(s) = &mut device.model {
                 let sets = n[d].iter().map(|&(peer, back)| {
