@@ -201,8 +201,8 @@ pub struct EndpointTotals {
 /// `ps` they are mean numbers.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleBin {
-    /// The time of these sums, picoseconds: from the last sample before the bin to the last one in it; 0 if
-    /// there is none in it.
+    /// The time of these sums, picoseconds: all of the bin, as far as there are samples. What is between two
+    /// samples that lie in different bins is in each of them by its length.
     pub ps: u64,
     /// Packets in receive buffers of switches.
     pub switch_input: u128,
@@ -334,6 +334,27 @@ pub struct FlowData {
     pub messages: Option<Box<JourneyData>>,
     /// Answers handed to who had asked, if there was one.
     pub round_trips: Option<Box<JourneyData>>,
+}
+
+/// A piece of the time between two samples: what was there on average all that time was there in it.
+#[derive(Copy, Clone, Debug)]
+struct Piece {
+    /// Where it begins and ends, picoseconds after the first sample.
+    from: u64,
+    to: u64,
+    /// Length of the whole.
+    whole: u64,
+}
+
+impl Piece {
+    /// Its part; the parts of all pieces are the whole.
+    fn of(self, sum: u128) -> u128 {
+        if self.to - self.from == self.whole {
+            return sum;
+        }
+        let until = |at: u64| sum * u128::from(at) / u128::from(self.whole);
+        until(self.to) - until(self.from)
+    }
 }
 
 /// Observes one run.
@@ -630,6 +651,19 @@ impl Collector {
         }
     }
 
+    /// The bins in which an interval lies, and its piece in each of them.
+    fn pieces(&self, since: u64, at: u64) -> Vec<(usize, Piece)> {
+        let bin = |at: u64| ((at + self.offset) / self.bin_ps) as usize;
+        let bins = bin(since)..=bin(at.saturating_sub(1));
+        bins.map(|bin| {
+            let from = self.bin_start(bin).max(since) - since;
+            let to = self.bin_start(bin + 1).min(at).saturating_sub(since);
+            (bin, Piece { from, to, whole: at - since })
+        })
+        .filter(|(_, piece)| piece.to > piece.from)
+        .collect()
+    }
+
     #[inline]
     fn bin(&mut self, at: Time) -> usize {
         if at.0.wrapping_sub(self.cursor.0) < self.bin_ps {
@@ -808,26 +842,36 @@ impl Probe for Collector {
                 self.queues = vec![(0, 0); self.edges.len() * self.ports.len()];
             }
         }
-        let count = self.ports.len();
-        let row = self.queues.get_mut(bin * count..(bin + 1) * count).unwrap_or_default();
+        let mut whole = SampleBin {
+            ps: sample.at.0 - sample.since.0,
+            in_flight: sample.in_flight_ps.into(),
+            ..SampleBin::default()
+        };
         let values = sample.input_ps.iter().zip(&sample.waiting_ps);
-        for (sums, (input, waiting)) in row.iter_mut().zip(values.clone()) {
-            sums.0 += input;
-            sums.1 += waiting;
-        }
-        let slot = &mut self.samples[bin];
-        slot.ps += sample.at.0 - sample.since.0;
-        slot.in_flight += u128::from(sample.in_flight_ps);
-        for (((device, _), series), (&input, &waiting)) in self.ports.iter_mut().zip(values) {
+        for (((device, _), series), (&input, &waiting)) in self.ports.iter_mut().zip(values.clone()) {
             let (input, waiting) = (u128::from(input), u128::from(waiting));
             series.ps = sample.at.0;
             series.input += input;
             series.waiting += waiting;
             if self.endpoints[*device as usize] {
-                slot.source_waiting += waiting;
+                whole.source_waiting += waiting;
             } else {
-                slot.switch_input += input;
-                slot.switch_waiting += waiting;
+                whole.switch_input += input;
+                whole.switch_waiting += waiting;
+            }
+        }
+        let count = self.ports.len();
+        for (bin, piece) in self.pieces(sample.since.0, sample.at.0) {
+            let slot = &mut self.samples[bin];
+            slot.ps += piece.of(whole.ps.into()) as u64;
+            slot.switch_input += piece.of(whole.switch_input);
+            slot.switch_waiting += piece.of(whole.switch_waiting);
+            slot.source_waiting += piece.of(whole.source_waiting);
+            slot.in_flight += piece.of(whole.in_flight);
+            let row = self.queues.get_mut(bin * count..(bin + 1) * count).unwrap_or_default();
+            for (sums, (&input, &waiting)) in row.iter_mut().zip(values.clone()) {
+                sums.0 += piece.of(input.into()) as u64;
+                sums.1 += piece.of(waiting.into()) as u64;
             }
         }
     }

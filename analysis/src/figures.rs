@@ -517,6 +517,10 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     let most = |of: &mut dyn Iterator<Item = (&VariantReport, &FlowReport)>| {
         of.filter_map(|(report, flow)| rate(report, flow)).fold(0.0, f64::max)
     };
+    let busiest = {
+        let all = reports.iter().flat_map(|report| report.flows.iter().map(move |flow| (report, flow)));
+        most(&mut { all })
+    };
     let mut few: Vec<(f64, String)> = Vec::new();
     for report in reports {
         let peers = most(&mut report.flows.iter().map(|flow| (report, flow)));
@@ -528,8 +532,8 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
                 let (name, variant) = (&flow.name, &report.run.name);
                 let at = if reports.len() > 1 { format!("{name} in {variant}") } else { name.clone() };
                 let count = count_text(flow.delivered.packets);
-                let share = 100.0 * own / best;
-                few.push((own / best, format!("{at} {count} (a source {share:.1} % of the busiest)")));
+                let share = 100.0 * own / busiest;
+                few.push((own / busiest, format!("{at} {count} (a source {share:.1} % of the busiest)")));
             }
         }
     }
@@ -723,7 +727,12 @@ fn panels_over_time(
             width,
             height: plot,
             horizontal: Axis::exactly(unit.scale(end_ps as f64)),
-            vertical: Axis::from_zero(if scales.uneven { course.high() } else { high }),
+            vertical: Axis::from_zero(match scales.uneven {
+                // of a queue that is as good as empty a tick is no number to read
+                true if course.label == QUEUED => course.high().max(1.0),
+                true => course.high(),
+                false => high,
+            }),
         };
         let cut = unit.scale(report.window.from_ps as f64);
         if cut > 0.0 {
@@ -740,6 +749,9 @@ fn panels_over_time(
     }
     scene
 }
+
+/// Label of the axis of queues.
+const QUEUED: &str = "packets";
 
 /// So many times as long or as high as the shortest, and the longest has to have a scale of its own: nothing
 /// could be seen of the others.
@@ -1007,7 +1019,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
                     (time > 0).then(|| ratio(sum, time.into()))
                 })
             };
-            Course { label: "packets", lines: peaks.iter().map(line).collect() }
+            Course { label: QUEUED, lines: peaks.iter().map(line).collect() }
         })
         .collect();
     scales.level(&courses);
@@ -1019,7 +1031,11 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let note = if all > peaks.len() && peaks.len() == 1 {
         "the fullest queue of switches on average".into()
     } else if all > peaks.len() {
-        let of = if panels.len() > 1 { ", of each variant its own first" } else { "" };
+        let of = if panels.len() > 1 {
+            ", of each variant its own first, if it is no emptier than others"
+        } else {
+            ""
+        };
         format!("the {} fullest queues of switches on average{of}", peaks.len())
     } else {
         String::new()

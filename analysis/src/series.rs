@@ -119,9 +119,11 @@ const FLOWS: Columns<FlowBin, 8> = [
     Column::new("latency_mean_ns", "creation to last bit at the destination, mean", |report, at| {
         at.mean_ns(report, |bin| bin.latency_ps)
     }),
-    Column::new("network_latency_mean_ns", "likewise without the source queue", |report, at| {
-        at.mean_ns(report, |bin| bin.network_ps)
-    }),
+    Column::new(
+        "network_latency_mean_ns",
+        "likewise, from the first bit on the injection link on",
+        |report, at| at.mean_ns(report, |bin| bin.network_ps),
+    ),
     Column::new("hol_blocked_mean_ns", "head-of-line blocking of a packet, mean", |report, at| {
         at.mean_ns(report, |bin| bin.hol_ps.into())
     }),
@@ -225,9 +227,11 @@ const QUEUES: Columns<Queue, 4> = [
         Cell::Text(report.port_name(at.port.0, at.port.1))
     }),
     Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
-    Column::new("input_packets", "packets in its receive buffers, mean over time", |_, at| {
-        Cell::Real(at.input)
-    }),
+    Column::new(
+        "input_packets",
+        "packets in its receive buffers, from their acceptance on (the end of a pipeline), mean over time",
+        |_, at| Cell::Real(at.input),
+    ),
     Column::new("waiting_packets", "packets waiting for its transmitter, likewise", |_, at| {
         Cell::Real(at.waiting)
     }),
@@ -282,7 +286,7 @@ const PERCENTILES: Columns<Percentile, 4> = [
     Column::new("latency_ns", "creation to last bit at the destination", |_, at| {
         Cell::Real(at.latency_ps as f64 / 1e3)
     }),
-    Column::new("network_latency_ns", "likewise without the source queue", |_, at| {
+    Column::new("network_latency_ns", "likewise, from the first bit on the injection link on", |_, at| {
         Cell::Real(at.network_ps as f64 / 1e3)
     }),
 ];

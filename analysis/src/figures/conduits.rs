@@ -70,7 +70,8 @@ pub(super) fn conduits(caption: &Caption, reports: &[VariantReport]) -> Option<S
         .map(|(index, (name, _))| (Key::Line(stroke(index)), (*name).into()))
         .collect();
     let left_out = left_out(panels.len(), reports.len(), "variants");
-    let note = "each end of a conduit has a record, and a conduit two streams; lines only join the counts";
+    let note = "each end of a conduit has a record, and a conduit two streams; lines only join the counts, \
+                and end soon after the last change";
     let text = subtitle(caption, &joined(&[note, scales.note(), &left_out]));
     Some(panels_over_time("Conduits over time", &text, panels, keys, &courses, &scales))
 }

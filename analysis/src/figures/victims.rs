@@ -141,14 +141,14 @@ fn hot(report: &VariantReport) -> f64 {
 
 /// Sums over different flows are no comparison.
 fn other_hot_flows(reports: &[VariantReport]) -> String {
-    let names = |report: &VariantReport| -> Vec<String> {
-        of_role(report, Role::Hot).map(|flow| flow.name.clone()).collect()
-    };
-    let first = reports.first().map(names).unwrap_or_default();
-    let other = reports.iter().map(names).find(|other| *other != first);
-    other.map_or(String::new(), |other| {
-        format!("hot flows are not the same everywhere: {} and {}", first.join(" + "), other.join(" + "))
-    })
+    fn names(report: &VariantReport) -> Vec<&str> {
+        of_role(report, Role::Hot).map(|flow| flow.name.as_str()).collect()
+    }
+    let Some(first) = reports.first().map(names) else { return String::new() };
+    let others: Vec<&VariantReport> = reports.iter().filter(|report| names(report) != first).collect();
+    let Some(other) = others.first().map(|report| names(report)) else { return String::new() };
+    let variants: Vec<&str> = others.iter().map(|report| report.run.name.as_str()).collect();
+    format!("hot flows: {} in {}, elsewhere {}", other.join(" + "), variants.join(", "), first.join(" + "))
 }
 
 /// The figure, if some variants have victims that offer a load, and hot flows.

@@ -94,6 +94,34 @@ fn reports_after_the_end_are_refused() {
     collector().delivered(&plain(LENGTH.0 + 1, 5_000, 0));
 }
 
+/// The time between two samples belongs to the bins in which it is, to each by its length: what is drawn is
+/// neither late nor missing, whatever the two lengths are.
+#[test]
+fn the_time_between_samples_belongs_to_its_bins() {
+    let mut c = collector();
+    let ports = Arc::new(vec![(6, 0)]);
+    // half of the first bin, and all of the second
+    let (since, at) = (c.bin_start(1) / 2, c.bin_start(2));
+    let mut add = |since: u64, at: u64, value: u64| {
+        c.sample(&Sample {
+            at: Time(at),
+            since: Time(since),
+            ports: Arc::clone(&ports),
+            input_ps: vec![value],
+            waiting_ps: vec![2 * value],
+            in_flight_ps: 3 * value,
+            ..Sample::default()
+        });
+    };
+    add(0, since, 0);
+    add(since, at, 300);
+    let bins =
+        [0, 1].map(|bin| (c.samples()[bin].ps, c.samples()[bin].switch_input, c.samples()[bin].in_flight));
+    assert_eq!(bins, [(c.bin_start(1), 100, 300), (c.bin_start(2) - c.bin_start(1), 200, 600)]);
+    assert_eq!([0, 1].map(|bin| c.queue((6, 0), bin)), [Some((100, 200)), Some((200, 400))]);
+    assert_eq!(c.samples()[2].ps, 0);
+}
+
 #[test]
 fn samples_are_summed_by_place() {
     let mut c = collector();

@@ -191,8 +191,9 @@ fn a_mean_queue_does_not_depend_on_when_it_is_looked_at() {
         let rows = rows.iter().filter(|row| row[1] == "sw:2");
         let rows: Vec<f64> = rows.map(|row| row[4].parse().unwrap()).collect();
         assert!(rows.len() > 400, "{queues}");
+        // Two pieces in a bin of 1.95 us, each rounded by less than a packet-picosecond.
         for mean in &rows[4..rows.len() - 4] {
-            assert!((mean / share - 1.0).abs() < 1e-6, "{every} {phase}: {mean} for {share}");
+            assert!((mean - share).abs() < 2.0 / 1.95e6, "{every} {phase}: {mean} for {share}");
         }
         let svg = svg(&reports, "queues").expect("packets wait");
         assert!(!svg.contains("samples"), "{svg}");
