@@ -6,7 +6,8 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet, SwitchConfig, Verdict,
+    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet,
+    SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -138,6 +139,16 @@ pub(crate) fn mask_behind(config: &FabricConfig, device: u32, ingress: u8, id: u
         Some(Egress::Port(port)) => PortSet::of(port),
         _ => PortSet::EMPTY,
     }
+}
+
+/// Switches whose outputs share a pool. Packets of one direction can fill it, and those of the other wait for it:
+/// two neighbours can so wait for each other, whatever the routes.
+pub fn shared_pools(config: &FabricConfig) -> usize {
+    let pooled = |device: &&DeviceConfig| match &device.model {
+        DeviceModel::Switch(switch) => matches!(switch.buffering, Buffering::Shared { .. }),
+        DeviceModel::Endpoint(_) => false,
+    };
+    config.devices.iter().filter(pooled).count()
 }
 
 /// A cycle of links that can wait for each other, as (device, output port); `None`: no deadlock is possible.

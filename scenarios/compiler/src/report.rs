@@ -264,6 +264,10 @@ fn routes(config: &FabricConfig, out: &mut String) {
         None if fabric::stopping_cycle(config, &walk).is_some() => {
             "routes alone cannot deadlock, VoQ messages may".to_owned()
         }
+        // A pool full of packets one way keeps those the other way from the outputs that are free.
+        None if fabric::shared_pools(config) > 1 => {
+            "routes alone cannot deadlock, pools that outputs share may".to_owned()
+        }
         None => "no deadlock is possible".to_owned(),
     };
     let agree = match wrong.len() {

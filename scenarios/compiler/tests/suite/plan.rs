@@ -572,3 +572,20 @@ fn messages_are_linked_where_both_ends_can() {
     value["overrides"] = json!([{"port": "sw:3", "voq": {"gen_sup": false}}]);
     assert_eq!(linked(&value), devices("1 1 1 0 1110"));
 }
+
+/// Two switches with pools may wait for each other's: packets of one direction fill what those of the other
+/// wait for. One alone, or any number with a buffer for each output, cannot.
+#[test]
+fn pools_that_outputs_share_may_deadlock() {
+    let verdict = |switches: usize, buffering: &str| {
+        let text = format!(
+            r#"{{"name": "pools", "topology": {{"chain": {{"switches": {switches}, "endpoints_per_switch": 2}}}},
+            "switch": {{"buffering": "{buffering}", "buffer_packets": 2}}, "run": {{"until": "1 us"}},
+            "traffic": [{{"name": "f", "from": "all", "to": {{"uniform": {{}}}}, "arrivals": {{"poisson": {{"load": 0.1}}}}}}]}}"#
+        );
+        let report = crate::transfer::report(&text);
+        report.lines().find(|line| line.contains("deadlock")).expect("a word on deadlocks").trim().to_owned()
+    };
+    assert!(verdict(2, "shared").starts_with("routes alone cannot deadlock, pools that outputs share may"));
+    assert!(verdict(2, "output").starts_with("no deadlock is possible"));
+}
