@@ -141,8 +141,8 @@ pub(crate) fn mask_behind(config: &FabricConfig, device: u32, ingress: u8, id: u
     }
 }
 
-/// Switches whose outputs share a pool. Packets of one direction can fill it, and those of the other wait for it:
-/// two neighbours can so wait for each other, whatever the routes.
+/// Switches whose outputs share a pool. Packets of one direction can fill it, and those of the other wait
+/// for it: two neighbours can so wait for each other, whatever the routes.
 pub fn shared_pools(config: &FabricConfig) -> usize {
     let pooled = |device: &&DeviceConfig| match &device.model {
         DeviceModel::Switch(switch) => matches!(switch.buffering, Buffering::Shared { .. }),

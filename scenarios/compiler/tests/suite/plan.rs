@@ -578,11 +578,16 @@ fn messages_are_linked_where_both_ends_can() {
 #[test]
 fn pools_that_outputs_share_may_deadlock() {
     let verdict = |switches: usize, buffering: &str| {
-        let text = format!(
-            r#"{{"name": "pools", "topology": {{"chain": {{"switches": {switches}, "endpoints_per_switch": 2}}}},
-            "switch": {{"buffering": "{buffering}", "buffer_packets": 2}}, "run": {{"until": "1 us"}},
-            "traffic": [{{"name": "f", "from": "all", "to": {{"uniform": {{}}}}, "arrivals": {{"poisson": {{"load": 0.1}}}}}}]}}"#
-        );
+        let text = json!({
+            "name": "pools",
+            "topology": {"chain": {"switches": switches, "endpoints_per_switch": 2}},
+            "switch": {"buffering": buffering, "buffer_packets": 2},
+            "run": {"until": "1 us"},
+            "traffic": [{
+                "name": "f", "from": "all", "to": {"uniform": {}}, "arrivals": {"poisson": {"load": 0.1}}
+            }]
+        })
+        .to_string();
         let report = crate::transfer::report(&text);
         report.lines().find(|line| line.contains("deadlock")).expect("a word on deadlocks").trim().to_owned()
     };
