@@ -651,10 +651,14 @@ impl Collector {
         }
     }
 
+    /// The bin of an instant, picoseconds.
+    fn index(&self, at: u64) -> usize {
+        ((at + self.offset) / self.bin_ps) as usize
+    }
+
     /// The bins in which an interval lies, and its piece in each of them.
     fn pieces(&self, since: u64, at: u64) -> Vec<(usize, Piece)> {
-        let bin = |at: u64| ((at + self.offset) / self.bin_ps) as usize;
-        let bins = bin(since)..=bin(at.saturating_sub(1));
+        let bins = self.index(since)..=self.index(at.saturating_sub(1));
         bins.map(|bin| {
             let from = self.bin_start(bin).max(since) - since;
             let to = self.bin_start(bin + 1).min(at).saturating_sub(since);
@@ -675,10 +679,9 @@ impl Collector {
     #[cold]
     fn move_cursor(&mut self, at: Time) -> usize {
         assert!(at <= self.length, "report at {} ps, after the end of the run ({} ps)", at.0, self.length.0);
-        let index = (at.0 + self.offset) / self.bin_ps;
+        let bin = self.index(at.0);
         // the first bin may begin before the run
-        let bin = index as usize;
-        self.cursor = ((index * self.bin_ps).wrapping_sub(self.offset), bin, self.segment(bin));
+        self.cursor = ((bin as u64 * self.bin_ps).wrapping_sub(self.offset), bin, self.segment(bin));
         bin
     }
 

@@ -1321,9 +1321,8 @@ mod tests {
             three_digits(32_000.0 * 1e3 / grain as f64),
             time_text(grain as f64)
         );
-        let plain = told.replace('\n', " ");
-        assert!(law.split(' ').all(|word| plain.contains(word)), "{law}: {told}");
-        assert!(plain.contains("in a mean over") || plain.contains("in a mean"), "{told}");
+        let words: Vec<&str> = told.lines().filter(|line| !line.starts_with('<')).collect();
+        assert!(words.join(" ").contains(&law), "{law}: {words:?}");
     }
 
     /// 900 of 1 000 arrived: the distribution of those that did ends at 90 %.

@@ -444,7 +444,7 @@ fn counted_once(bins: &[Bin], (deliveries, packets): (u64, u64)) -> Vec<Bin> {
 struct Gathered {
     bins: Vec<Bin>,
     offered: Vec<OfferedBin>,
-    segments: Vec<Segment>,
+    segments: Vec<Tallies>,
     dropped: u64,
 }
 
@@ -454,7 +454,7 @@ impl Gathered {
         Self {
             bins: vec![Bin::default(); bins],
             offered: vec![OfferedBin::default(); bins],
-            segments: vec![Segment::default(); collector.segments()],
+            segments: vec![Tallies::default(); collector.segments()],
             dropped: 0,
         }
     }
@@ -467,7 +467,7 @@ impl Gathered {
             sum.add(bin);
         }
         for (sum, segment) in self.segments.iter_mut().zip(segments) {
-            sum.add(segment);
+            sum.merge(segment);
         }
         self.dropped += dropped;
     }
@@ -487,10 +487,10 @@ impl Gathered {
             delivered.add(&self.bins[index]);
         }
         let first = collector.segment(window.from_bin);
-        let mut spread = Segment::default();
-        for segment in &self.segments[first..] {
-            spread.merge(segment);
-        }
+        let mut all = Tallies::default();
+        self.segments[first..].iter().for_each(|segment| all.merge(segment));
+        let spread = Segment::from(&all);
+        let segments: Vec<Segment> = self.segments[first..].iter().map(Segment::from).collect();
         let batches = self.batches(window, collector);
         let per_batch = |value: &dyn Fn(&(u64, Bin)) -> Option<f64>| {
             half_width(&batches.iter().filter_map(value).collect::<Vec<f64>>())
@@ -540,14 +540,14 @@ impl Gathered {
                     value: mean(delivered.latency_ps),
                     half_width: per_batch(&|(_, bin)| per_packet(bin.latency_ps, bin)),
                 },
-                ..self.quantiles(first, &spread.latency, |segment| &segment.latency)
+                ..quantiles(&segments, &spread.latency, |segment| &segment.latency)
             },
             network: LatencyReport {
                 mean: Estimate {
                     value: mean(delivered.network_ps),
                     half_width: per_batch(&|(_, bin)| per_packet(bin.network_ps, bin)),
                 },
-                ..self.quantiles(first, &spread.network, |segment| &segment.network)
+                ..quantiles(&segments, &spread.network, |segment| &segment.network)
             },
             hol_ps: Estimate {
                 value: mean(delivered.hol_ps.into()),
@@ -586,29 +586,26 @@ impl Gathered {
             })
             .collect()
     }
+}
 
-    /// Everything of a latency report but the mean.
-    fn quantiles(&self, first: usize, all: &Spread, of: impl Fn(&Segment) -> &Spread) -> LatencyReport {
-        let quantile = |q: f64| {
-            // So many in each segment that 40 lie beyond the quantile.
-            let packets = libm::ceil(40.0 / (1.0 - q)) as u64;
-            let known = all.histogram.len() >= quantile_samples(q);
-            let value = all.quantile(q).filter(|_| known).map_or(f64::NAN, |ps| ps as f64);
-            // A quantile of few values is biased towards the centre: thin segments give no interval.
-            let used: Vec<&Spread> = self.segments[first..].iter().map(&of).collect();
-            let enough = known && used.iter().all(|spread| spread.histogram.len() >= packets);
-            Estimate {
-                value,
-                half_width: if enough { quantile_half_width(&used, q, value) } else { f64::NAN },
-            }
-        };
-        LatencyReport {
-            mean: Estimate { value: f64::NAN, half_width: f64::NAN },
-            p50: quantile(0.5),
-            p99: quantile(0.99),
-            p999: quantile(0.999),
-            max: if all.histogram.is_empty() { f64::NAN } else { all.max as f64 },
-        }
+/// Everything of a latency report but the mean.
+fn quantiles(segments: &[Segment], all: &Spread, of: impl Fn(&Segment) -> &Spread) -> LatencyReport {
+    let quantile = |q: f64| {
+        // So many in each segment that 40 lie beyond the quantile.
+        let packets = libm::ceil(40.0 / (1.0 - q)) as u64;
+        let known = all.histogram.len() >= quantile_samples(q);
+        let value = all.quantile(q).filter(|_| known).map_or(f64::NAN, |ps| ps as f64);
+        // A quantile of few values is biased towards the centre: thin segments give no interval.
+        let used: Vec<&Spread> = segments.iter().map(&of).collect();
+        let enough = known && used.iter().all(|spread| spread.histogram.len() >= packets);
+        Estimate { value, half_width: if enough { quantile_half_width(&used, q, value) } else { f64::NAN } }
+    };
+    LatencyReport {
+        mean: Estimate { value: f64::NAN, half_width: f64::NAN },
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        p999: quantile(0.999),
+        max: if all.histogram.is_empty() { f64::NAN } else { all.max as f64 },
     }
 }
 

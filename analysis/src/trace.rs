@@ -11,6 +11,7 @@ mod text;
 pub(crate) use life::difference;
 pub use life::{Census, Life};
 pub(crate) use text::Names;
+pub use text::port_text;
 
 use models::config::{FabricConfig, vc_of};
 use models::probe::{

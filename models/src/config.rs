@@ -16,7 +16,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use voq_backpressure::QueueMap;
 
-pub use crate::ports::PortSet;
+pub use crate::ports::{PortSet, of_several};
 pub use id_table::{BLOCK, Block, BlockNumbers, IdTable};
 pub use linx::*;
 pub use logical::engine::stream::Mtu;

@@ -74,6 +74,15 @@ impl PortSet {
     }
 }
 
+/// Of these sets those of several ports, each once, in their order: what multicast packets at a port
+/// stand for (VOQ-4.3-10).
+pub fn of_several(sets: impl Iterator<Item = PortSet>) -> Vec<PortSet> {
+    let mut sets: Vec<PortSet> = sets.filter(|set| set.len() > 1).collect();
+    sets.sort_unstable();
+    sets.dedup();
+    sets
+}
+
 impl PartialOrd for PortSet {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))

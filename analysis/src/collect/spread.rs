@@ -21,19 +21,13 @@ pub struct Segment {
     pub network: Spread,
 }
 
-impl Segment {
-    /// Adds the packets of `other`.
-    pub fn merge(&mut self, other: &Segment) {
-        add_parts(&mut self.parts_ps, other.parts_ps);
-        self.latency.merge(&other.latency);
-        self.network.merge(&other.network);
-    }
-
-    /// Adds packets that were counted.
-    pub fn add(&mut self, counted: &Tallies) {
-        add_parts(&mut self.parts_ps, counted.parts_ps);
-        self.latency.add(&counted.latency);
-        self.network.add(&counted.network);
+impl From<&Tallies> for Segment {
+    fn from(counted: &Tallies) -> Self {
+        Self {
+            parts_ps: counted.parts_ps,
+            latency: Spread::from(&counted.latency),
+            network: Spread::from(&counted.network),
+        }
     }
 }
 
@@ -63,15 +57,6 @@ impl Spread {
         self.max = self.max.max(other.max);
     }
 
-    /// Adds values that were counted.
-    fn add(&mut self, counted: &Tally) {
-        for (slot, &count) in counted.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            self.histogram.record_n(Tally::lowest(slot), count).expect("the histogram grows to any latency");
-        }
-        self.min = self.min.min(counted.min);
-        self.max = self.max.max(counted.max);
-    }
-
     /// Quantile in picoseconds, never above the exact maximum; `None` if nothing was recorded.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.histogram.is_empty() {
@@ -84,6 +69,17 @@ impl Spread {
 impl Default for Spread {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl From<&Tally> for Spread {
+    fn from(counted: &Tally) -> Self {
+        let mut spread = Self { min: counted.min, max: counted.max, ..Self::new() };
+        for (slot, &count) in counted.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let lowest = Tally::lowest(slot);
+            spread.histogram.record_n(lowest, count).expect("the histogram grows to any latency");
+        }
+        spread
     }
 }
 
@@ -109,15 +105,14 @@ impl Tallies {
         self.network.count(network);
     }
 
-    pub(super) fn merge(&mut self, other: &Tallies) {
-        add_parts(&mut self.parts_ps, other.parts_ps);
+    /// Adds the packets of `other`.
+    pub fn merge(&mut self, other: &Tallies) {
+        for (sum, part) in self.parts_ps.iter_mut().zip(other.parts_ps) {
+            *sum += part;
+        }
         self.latency.merge(&other.latency);
         self.network.merge(&other.network);
     }
-}
-
-fn add_parts(sums: &mut [u128; 13], parts: [u128; 13]) {
-    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
 }
 
 /// The counters of a [`Spread`], slot by slot those of its histogram. The histogram takes a hundred
@@ -202,8 +197,7 @@ mod tests {
             whole.histogram.record(ps).unwrap();
             (whole.min, whole.max) = (whole.min.min(ps), whole.max.max(ps));
         }
-        let mut spread = Spread::default();
-        spread.add(&counted);
+        let spread = Spread::from(&counted);
         assert_eq!(spread, whole);
         for q in [0.0, 0.01, 0.5, 0.9, 1.0] {
             assert_eq!(spread.quantile(q), whole.quantile(q), "{q}");

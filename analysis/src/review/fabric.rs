@@ -138,13 +138,12 @@ impl<'a> Drawings<'a> {
 
 /// Whether two variants have the same devices and links.
 fn same(a: &FabricConfig, b: &FabricConfig) -> bool {
-    let devices = |config: &FabricConfig| -> Vec<(String, usize, bool)> {
-        let own = config.devices.iter();
-        own.map(|one| (one.path.clone(), one.ports.len(), matches!(one.model, DeviceModel::Switch(_))))
-            .collect()
-    };
+    fn devices(config: &FabricConfig) -> impl Iterator<Item = (&str, usize, bool)> {
+        let is_switch = |model: &DeviceModel| matches!(model, DeviceModel::Switch(_));
+        config.devices.iter().map(move |one| (one.path.as_str(), one.ports.len(), is_switch(&one.model)))
+    }
     a.links.iter().map(|link| (link.a, link.b)).eq(b.links.iter().map(|link| (link.a, link.b)))
-        && devices(a) == devices(b)
+        && devices(a).eq(devices(b))
 }
 
 impl<'a> Drawing<'a> {

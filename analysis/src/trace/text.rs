@@ -22,6 +22,12 @@ pub(crate) struct Names<'a> {
     width: usize,
 }
 
+/// `device:port`; an endpoint with one port has its name alone.
+pub fn port_text(config: &FabricConfig, (device, port): (u32, u8)) -> String {
+    let config = &config.devices[device as usize];
+    if config.ports.len() > 1 { format!("{}:{port}", config.path) } else { config.path.clone() }
+}
+
 impl<'a> Names<'a> {
     pub fn new(config: &'a FabricConfig) -> Self {
         let width = config.devices.iter().map(|device| device.path.chars().count()).max().unwrap_or(0);
@@ -32,10 +38,8 @@ impl<'a> Names<'a> {
         &self.config.devices[device as usize].path
     }
 
-    /// `device:port`; an endpoint has one port only.
     pub fn port(&self, device: u32, port: u8) -> String {
-        let config = &self.config.devices[device as usize];
-        if config.ports.len() > 1 { format!("{}:{port}", config.path) } else { config.path.clone() }
+        port_text(self.config, (device, port))
     }
 
     pub fn flow(&self, flow: u16) -> &'a str {

@@ -59,11 +59,7 @@ fn quantiles_have_three_digits() {
     for latency in 1..=10_000u64 {
         c.delivered(&plain(1_000_000_000, latency * 1_000, 0));
     }
-    let spread = |flow: usize| {
-        let mut segment = Segment::default();
-        segment.add(&c.flows()[flow].segments[7]);
-        segment.latency
-    };
+    let spread = |flow: usize| Segment::from(&c.flows()[flow].segments[7]).latency;
     let (spread, empty) = (spread(0), spread(1));
     for (q, exact) in [(0.5, 5_000_000.0), (0.99, 9_900_000.0), (0.999, 9_990_000.0), (0.02, 200_000.0)] {
         let found = spread.quantile(q).unwrap() as f64;

@@ -1,5 +1,6 @@
 //! What is seen of one variant between two slices.
 
+use analysis::trace::port_text;
 use models::Outcome;
 use models::config::FabricConfig;
 use models::probe::ProtocolFact;
@@ -117,19 +118,13 @@ impl Sight {
     fn see_queues(&mut self, config: &FabricConfig, outcome: &Outcome) {
         let stopped = outcome.ports.iter().filter_map(|(device, port, stats)| {
             let now = stats.xoff_edges - stats.xon_edges;
-            (now > 0).then(|| (named(config, (*device, *port)), now, stats.xoff_edges))
+            (now > 0).then(|| (port_text(config, (*device, *port)), now, stats.xoff_edges))
         });
         self.stopped = stopped.collect();
         self.all_stopped = (self.stopped.iter().map(|port| port.1).sum(), self.stopped.len());
         self.stopped.sort_by_key(|port| u64::MAX - port.1);
         self.stopped.truncate(ROWS);
     }
-}
-
-/// `device:port`; an endpoint with one port has its name alone.
-fn named(config: &FabricConfig, (device, port): (u32, u8)) -> String {
-    let config = &config.devices[device as usize];
-    if config.ports.len() > 1 { format!("{}:{port}", config.path) } else { config.path.clone() }
 }
 
 /// A direction of a link, by the port that sends.
@@ -139,8 +134,8 @@ fn way(config: &FabricConfig, from: (u32, u8)) -> String {
         from if from == link.b => Some(link.a),
         _ => None,
     });
-    let to = to.map_or_else(String::new, |to| named(config, to));
-    format!("{} > {to}", named(config, from))
+    let to = to.map_or_else(String::new, |to| port_text(config, to));
+    format!("{} > {to}", port_text(config, from))
 }
 
 /// What protocols met, as often as it happened.

@@ -14,11 +14,7 @@ use sim_core::EventKey;
 /// Octets that a run of this fabric takes, about: ports, lists, tables, sources, and a packet for each port.
 /// What observers keep, and what protocols do, comes on top.
 pub fn footprint(config: &FabricConfig) -> u64 {
-    let widest = config.devices.iter().filter(|device| matches!(device.model, DeviceModel::Switch(_)));
-    match widest.map(|device| device.ports.len()).max() {
-        Some(65..) => with_sets::<PortSet>(config),
-        _ => with_sets::<u64>(config),
-    }
+    if config.has_large_switch() { with_sets::<PortSet>(config) } else { with_sets::<u64>(config) }
 }
 
 /// Likewise with sets of ports of this kind.

@@ -9,7 +9,7 @@ use crate::link::Links;
 use crate::link::port::Staging;
 use crate::observe::Build;
 use crate::packet::{List, UNSTAGED};
-use crate::ports::{PortSet, Ports};
+use crate::ports::{PortSet, Ports, of_several};
 use crate::switch::COPIED;
 use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
@@ -93,17 +93,13 @@ impl<P: Build> Fabric<P> {
         let map = staging.map(ports).expect("the scenario compiler checks staging maps");
         let queue_of_port =
             (0..ports).map(|p| map.queue(p).map_or(UNSTAGED, |q| q as u8)).collect::<Vec<u8>>();
-        let mut multicast: Vec<PortSet> = Vec::new();
-        if self.links.nodes.is_switch(port) {
+        let multicast = if self.links.nodes.is_switch(port) {
             let own = &self.switches[self.links.nodes.switch(port)];
             let n = (port - own.base) as usize;
-            multicast.extend(own.mask_next_hops.iter().map(|sets| sets[n]));
+            of_several(own.mask_next_hops.iter().map(|sets| sets[n]))
         } else {
-            multicast.extend(neighbour.masks.iter().map(|&m| m & !PortSet::one(peer - neighbour.base)));
-        }
-        multicast.retain(|set| set.len() > 1);
-        multicast.sort_unstable();
-        multicast.dedup();
+            of_several(neighbour.masks.iter().map(|&m| m & !PortSet::one(peer - neighbour.base)))
+        };
         assert!(multicast.len() <= MULTICAST_SETS_MAX, "the scenario compiler counts multicast sets");
         let vcs = self.links.channels(port).map_or(ActiveVcs::None, |channels| active(channels.names()));
         Box::new(Staging {

@@ -252,17 +252,14 @@ impl Compiler<'_> {
                 if !config.links[link as usize].long_symbols {
                     continue;
                 }
-                let mut sets: Vec<PortSet> = match &device.model {
+                let sets = match &device.model {
                     DeviceModel::Switch(own) => {
-                        own.routes.mask_next_hops.iter().map(|sets| sets[p]).collect()
+                        of_several(own.routes.mask_next_hops.iter().map(|sets| sets[p]))
                     }
                     DeviceModel::Endpoint(_) => {
-                        neighbour.routes.masks.iter().map(|mask| mask.without(back)).collect()
+                        of_several(neighbour.routes.masks.iter().map(|mask| mask.without(back)))
                     }
                 };
-                sets.retain(|set| set.len() > 1);
-                sets.sort_unstable();
-                sets.dedup();
                 if sets.len() > MULTICAST_SETS_MAX {
                     let message = format!(
                         "\"{}\" would stage for {} sets of its neighbour's ports",

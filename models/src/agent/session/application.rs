@@ -592,10 +592,8 @@ impl Seat<'_> {
     }
     /// Something that concerns this application has happened.
     pub fn event(&mut self, cx: &mut Cx<'_>, event: Event) {
-        if let Event::Opened { stream: StreamRef { side: Side::Receive, .. }, .. } = event {
-            self.app.stats.allocated += 1;
-        }
         if let Event::Opened { stream, .. } = event {
+            self.app.stats.allocated += u64::from(stream.side == Side::Receive);
             self.app.beyond.meet(stream.peer);
         }
         match event {

@@ -107,7 +107,7 @@ impl Seat<'_> {
         if transmit.stream.is_some() {
             return;
         }
-        match transmit.octets.first().copied().and_then(Command::from_code) {
+        match command(&transmit.octets) {
             Some(Command::Open) => stats.opens += 1,
             Some(Command::Accept) => stats.accepts += 1,
             Some(Command::Refuse) => stats.refuses += 1,
