@@ -137,9 +137,6 @@ impl Session {
 
     /// The application of a message that leaves.
     fn of_message(&self, transmit: &Transmit) -> Option<usize> {
-        if self.apps.len() == 1 {
-            return Some(0);
-        }
         if let Some(stream) = transmit.stream {
             return self.of_stream(stream);
         }
@@ -157,6 +154,21 @@ impl Session {
             Message::FlowControl(flow) => stream(flow.source, flow.stream),
             _ => None,
         }
+    }
+
+    /// The application in whose flow a message leaves: its own, else that which acts, if the other end takes
+    /// part in it, else one that both ends take part in.
+    fn sender_of(&self, transmit: &Transmit, speaker: usize) -> usize {
+        if self.apps.len() == 1 {
+            return 0;
+        }
+        let to = transmit.destination;
+        let shared = |app: &usize| {
+            let config = &self.apps[*app].config;
+            config.directory.contains_key(&to) || config.is_group(to)
+        };
+        let others = std::iter::once(speaker).chain(0..self.apps.len());
+        self.of_message(transmit).into_iter().chain(others).find(shared).unwrap_or(speaker)
     }
 
     /// The application of an event.
@@ -233,7 +245,7 @@ impl Session {
                 false => self.node.endpoint.poll_control(),
             };
             if let Some(transmit) = next {
-                let app = self.of_message(&transmit).unwrap_or(speaker);
+                let app = self.sender_of(&transmit, speaker);
                 self.seat(cx, app).launch(cx, transmit);
                 continue;
             }

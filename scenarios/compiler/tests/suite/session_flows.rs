@@ -14,6 +14,10 @@ fn run(endpoints: u16, until: &str, flows: Value) -> Outcome {
         "traffic": flows,
         "run": {"until": until, "warmup": "0 ps", "sample_every": "off"}
     });
+    simulate(&scenario)
+}
+
+fn simulate(scenario: &Value) -> Outcome {
     let plan =
         load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
     let variant = &plan.variants[0];
@@ -134,4 +138,35 @@ fn each_protocol_has_its_own_peers() {
     assert_eq!((all[0].nodes, all[0].pairs, all[0].streams), (2, 1, 0));
     assert_eq!((all[1].nodes, all[1].pairs, all[1].streams), (2, 0, 1));
     assert_eq!(all.iter().map(|totals| totals.stats.pdus_delivered).collect::<Vec<_>>(), [5, 4]);
+}
+
+/// ep/7 takes part in two flows, ep/2 in one of them. Whatever ep/7 says to ep/2, an answer for instance, is
+/// said in the flow that both know, whichever acts at that instant: nobody gets a message of a flow that it
+/// is not in.
+#[test]
+fn messages_go_in_a_flow_that_both_ends_are_in() {
+    let outcome = simulate(&json!({
+        "name": "test",
+        "seed": 7,
+        "topology": {"single_switch": {"ports": 8}},
+        "links": {"length": "100 m", "rate": "1.25 Gbaud"},
+        "endpoint": {
+            "host": {"rx_service": {"uniform": ["0 ps", "2 us"]}, "rx_queue": 1, "protocol_clock": 50_000},
+            "session": {"record_limit": 1, "first_stream": 0, "rts": false}
+        },
+        "traffic": [
+            {
+                "name": "one", "from": ["ep/0", "ep/1", "ep/5", "ep/6"], "to": "ep/7", "size": 900,
+                "limit": 1,
+                "arrivals": {"constant": {"interval": "9 us", "phase": "random"}}, "priority": 1,
+                "session": {"inject": [{"at": "5 us", "from": "ep/0", "to": "ep/7", "octets": "00"}]}
+            },
+            {
+                "name": "exchange", "from": "all",
+                "session": {"program": {"collective": "all_to_all", "octets": 1}, "protocol": 701}
+            }
+        ],
+        "run": {"until": "100 us"}
+    }));
+    assert!(totals(&outcome).iter().all(|totals| totals.stats.opens > 0));
 }

@@ -3,7 +3,8 @@
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::flow::hosts::Placed;
-use models::config::{ProtocolConfig, SessionConfig, SessionProtocol, Wanted};
+use models::config::{Announcement, ProtocolConfig, SessionConfig, SessionProtocol, Wanted};
+use models::session_management::register::Contact;
 use models::sim_core::Time;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,8 +42,22 @@ fn clash<'a>(first: &SessionConfig, other: &SessionConfig) -> Option<(bool, &'a 
             help,
         ));
     }
-    let help = "give each flow a stream of its own";
-    unopened.then_some((false, "session/opens", "takes data of another flow on this stream", help))
+    if unopened {
+        let help = "give each flow a stream of its own";
+        return Some((false, "session/opens", "takes data of another flow on this stream", help));
+    }
+    // PDUs of a stream have one priority (Part 10), and management of a peer has one stream.
+    let streamed = |(node, entry): (&u16, &Announcement)| {
+        matches!(entry.contact, Contact::Stream { .. }) && other.directory.contains_key(node)
+    };
+    let mixed = first.priority != other.priority && first.directory.iter().any(streamed);
+    let help = "give the flows one priority, or management a mailbox (session.management)";
+    mixed.then_some((
+        false,
+        "session",
+        "sends management of another flow on the same streams in another priority",
+        help,
+    ))
 }
 
 /// Whether flows that meet at an endpoint can be told apart; restarts of nodes are those of all their flows.
