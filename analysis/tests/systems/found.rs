@@ -54,6 +54,37 @@ fn long_data_takes_longer_segments() {
     );
 }
 
+/// Pools of neighbours that are full of packets for each other stand for ever, and that is told: what is in
+/// an input waits for a place in the pool and not for credit, which came long ago, though nobody has read it.
+#[test]
+fn full_pools_are_a_stall() {
+    sound(
+        r#"{
+            "name": "t", "seed": 3,
+            "run": {"until": "100 us", "sample_every": "auto", "stall_after": "15 us"},
+            "topology": {"xgft": {"down": [2, 2, 2], "up": [2, 1]}},
+            "routing": {"method": "up_down", "root": "level1/2"},
+            "links": {"length": "100 m", "symbol": "long", "granularity": "packet"},
+            "overrides": [{"link": "level2/2:2", "links": {"length": "7 m"}}],
+            "switch": {"input_buffers": 5, "input": "voq", "buffering": "shared", "buffer_packets": 2,
+                       "arbitration": "longest_queue_first"},
+            "endpoint": {"host": {"rx_service": "100 ns", "rx_queue": 6}},
+            "traffic": [
+                {"name": "trace-0", "arrivals": {"trace": {"rows": [
+                    "766594,ep/3,ep/2,256,3,9", "1184511,ep/1,ep/5,256,3,9", "1771910,ep/5,ep/3,64,3,13",
+                    "2128904,ep/2,ep/0,64,0,11", "4039260,ep/1,ep/0,256,1,13", "4910748,ep/5,ep/0,256,2,6",
+                    "5930368,ep/7,ep/2,64,3,11", "5978809,ep/6,ep/5,256,3,6", "7013139,ep/6,ep/5,64,1,13",
+                    "7338995,ep/4,ep/2,8,2,9", "8950613,ep/2,ep/5,256,3,11", "9813778,ep/2,ep/0,8,0,5",
+                    "11086308,ep/3,ep/4,64,1,11", "11716856,ep/4,ep/3,8,2,9", "12960398,ep/3,ep/7,8,2,6",
+                    "13376670,ep/3,ep/0,256,2,6", "14882923,ep/0,ep/1,64,1,13", "15251489,ep/3,ep/1,256,0,13"
+                ]}}},
+                {"name": "echo-1", "to": "ep/7",
+                 "from": ["ep/0", "ep/1", "ep/2", "ep/3", "ep/4", "ep/5", "ep/6"],
+                 "arrivals": {"bernoulli": {"load": 0.05}}, "echo": {"carrier": "stream"}}]
+        }"#,
+    );
+}
+
 /// A link dies while a packet is on it, or just after: the packet stands there for ever, and that is told.
 #[test]
 fn a_packet_on_a_dead_link_is_a_stall() {

@@ -198,6 +198,17 @@ impl<P: Build> Links<P> {
         apply_visible(tx, timing, &mut self.cold, port, key);
     }
 
+    /// Priorities without credit at `key` by what has arrived by then, whether or not anybody has applied it.
+    pub fn blocked_at(&self, port: PortId, key: EventKey) -> u16 {
+        let tx = &self.ports[port.index()].tx;
+        tx.blocked_at(&self.timings[tx.timing as usize], &self.cold[port.index()], key)
+    }
+
+    /// Whether a credit record is on its way to `port` at `key`.
+    pub fn is_told_later(&self, port: PortId, key: EventKey) -> bool {
+        self.ports[port.index()].tx.last_record(&self.cold[port.index()]).is_some_and(|last| last > key)
+    }
+
     /// The record that the blocked transmitter of `port` was to be woken by is visible.
     pub fn wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         // Deliveries that this settles must not ask for another wake, nor must records while the

@@ -263,6 +263,35 @@ impl<S: Ports> Tx<S> {
         self.pending > 0 && self.keys[0] <= key
     }
 
+    /// Priorities without credit once all records that are visible at `key` are applied. Nobody applies them
+    /// while nobody asks the output for a packet.
+    pub(super) fn blocked_at(&self, timing: &LinkTiming, cold: &Cold<S>, key: EventKey) -> u16 {
+        if !self.has_record(key) {
+            return self.clock.blocked();
+        }
+        let kept = usize::from(self.pending.min(2));
+        let first = (0..kept).map(|n| CreditRecord {
+            key: self.keys[n],
+            buffers: self.buffers[n],
+            acknowledged: self.acknowledged[n],
+        });
+        let (mut free, mut outstanding) = (self.free, self.outstanding);
+        for record in first.chain(cold.credits.iter().copied()).take_while(|record| record.key <= key) {
+            outstanding -= u16::from(record.acknowledged);
+            free = i16::from(record.buffers) - outstanding as i16;
+        }
+        timing.blocked(free, outstanding)
+    }
+
+    /// When the youngest record that has not been consumed is visible.
+    pub(super) fn last_record(&self, cold: &Cold<S>) -> Option<EventKey> {
+        match self.pending {
+            0 => None,
+            n @ 1..=2 => Some(self.keys[usize::from(n) - 1]),
+            _ => cold.credits.back().map(|record| record.key),
+        }
+    }
+
     /// The oldest record that has not been consumed.
     #[inline]
     pub(super) fn first_record(&self) -> Option<CreditRecord> {

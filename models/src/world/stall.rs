@@ -100,13 +100,13 @@ impl<'a, P: Build> View<'a, P> {
         if record.queue != UNSTAGED && tx.clock.stopped_since(record.priority, record.queue).is_some() {
             return self.stopped(port, record);
         }
-        if tx.clock.blocked() & (1 << record.priority) != 0 {
+        if f.links.blocked_at(port, self.key) & (1 << record.priority) != 0 {
             let peer = self.across(port);
             if f.links.cold[port.index()].channels.as_ref().is_some_and(|channels| channels.coming > 0) {
                 return Reason::Moving;
             }
             let arrives = !self.of(peer).links.cold[peer.index()].in_flight.is_empty();
-            if tx.wake_posted || tx.pending > 0 || arrives {
+            if tx.wake_posted || f.links.is_told_later(port, self.key) || arrives {
                 return Reason::Moving;
             }
             if let Some(Some(end)) = f.links.ends.get(port.index()) {

@@ -6,7 +6,7 @@ use super::{Buffer, Event, Model, Name, Packet, World, class, may_leave};
 use models::config::*;
 use models::probe::{Cause, DropReason};
 use sim_core::{EventKey, Purpose, Stream, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 type Queues = Vec<VecDeque<Name>>;
 
@@ -22,6 +22,9 @@ pub struct Switch {
     lanes: Vec<[Queues; KINDS]>,
     /// Input queues: `queues[input][priority][output]`, with fifo always 0 for the output.
     queues: Vec<[Queues; KINDS]>,
+    /// All packets in lanes and input queues: a large switch has a hundred thousand of these, nearly all
+    /// empty.
+    held: BTreeSet<Name>,
     /// Packets that wait for each output, in lanes and input queues.
     waiting: Vec<usize>,
     /// F-53.
@@ -55,6 +58,7 @@ impl Switch {
             detector: Detector::new(config, ports, told_apart),
             lanes: (0..ports).map(|_| none()).collect(),
             queues: (0..ports).map(|_| none()).collect(),
+            held: BTreeSet::new(),
             waiting: vec![0; ports],
             arrivals: 0,
             places: 0,
@@ -71,7 +75,7 @@ impl Switch {
     }
 
     pub fn waiting(&self) -> Vec<Name> {
-        self.lanes.iter().chain(&self.queues).flatten().flatten().flatten().copied().collect()
+        self.held.iter().copied().collect()
     }
 
     fn is_fifo(&self) -> bool {
@@ -341,6 +345,7 @@ impl World<'_> {
         let switch = self.switch(d);
         let queue = switch.queue_of(o);
         switch.queues[i][priority][queue].push_back(name);
+        switch.held.insert(name);
         switch.waiting[o] += 1;
         self.count_wait(d, name);
         self.count_join(d, name);
@@ -371,6 +376,7 @@ impl World<'_> {
         let switch = self.switch(d);
         let lane = switch.lane_of(i);
         switch.lanes[o][kind][lane].push_back(name);
+        switch.held.insert(name);
     }
 
     /// F-54.
@@ -488,6 +494,7 @@ impl World<'_> {
         let lane = switch.lane_of(i);
         if from_lane {
             switch.lanes[o][kind][lane].retain(|&other| other != name);
+            switch.held.remove(&name);
             switch.waiting[o] -= 1;
         }
         switch.served[o][kind] = lane + 1;
@@ -514,6 +521,7 @@ impl World<'_> {
             if switch.is_fifo()
                 && let Some(next) = switch.queues[i][priority][0].pop_front()
             {
+                switch.held.remove(&next);
                 self.join_lane(d, next);
                 let output = self.packets[next].output;
                 self.try_output(d, output);
@@ -560,6 +568,7 @@ impl World<'_> {
         let switch = self.switch(d);
         let queue = switch.queue_of(o);
         switch.queues[i][priority][queue].pop_front();
+        switch.held.remove(&name);
         switch.admitted[o][priority] = i + 1;
         let (fifo, buffer_only) = (switch.is_fifo(), switch.counts_buffer_only(o));
         self.release(d, i, buffer, true);
