@@ -71,6 +71,20 @@ impl Axis {
         Self::log(min, max, Ticks::Times)
     }
 
+    /// Around picosecond values: logarithmic, unless they are so close to each other that a decade around
+    /// them would show one step.
+    pub fn times(min: f64, max: f64) -> Self {
+        if min > 0.0 && min < max && max <= 2.0 * min {
+            return Self { ticks: Ticks::Times, ..Self::around(min, max) };
+        }
+        Self::log_times(min, max)
+    }
+
+    /// What the label of an axis of times adds to the quantity.
+    pub fn scale_word(&self) -> &'static str {
+        if self.log { " (logarithmic)" } else { "" }
+    }
+
     /// Logarithmic, around positive values.
     pub fn log(min: f64, max: f64, ticks: Ticks) -> Self {
         let mut low = round_down(min * 0.98);
@@ -98,9 +112,12 @@ impl Axis {
             return Vec::new();
         }
         if !self.log {
-            let step = nice_step((self.high - self.low) / 5.0);
-            let first = libm::ceil(self.low / step - 1e-9) as i64;
-            let last = libm::floor(self.high / step + 1e-9) as i64;
+            let unit = (self.ticks == Ticks::Times).then(|| TimeUnit::for_max(self.high));
+            let (scale, symbol) =
+                unit.map_or((1.0, String::new()), |unit| (unit.ps as f64, format!(" {}", unit.symbol)));
+            let step = nice_step((self.high - self.low) / 5.0) / scale;
+            let first = libm::ceil(self.low / scale / step - 1e-9) as i64;
+            let last = libm::floor(self.high / scale / step + 1e-9) as i64;
             // a step of 2.5 needs one digit more than one of 2
             let decimals = (0..9).find(|&digits| {
                 let scaled = step * libm::pow(10.0, f64::from(digits));
@@ -108,7 +125,8 @@ impl Axis {
             });
             let decimals = decimals.unwrap_or(9) as usize;
             return (first..=last)
-                .map(|index| (index as f64 * step, format!("{:.decimals$}", index as f64 * step)))
+                .map(|index| index as f64 * step)
+                .map(|value| (value * scale, format!("{value:.decimals$}{symbol}")))
                 .collect();
         }
         let decades = libm::log10(self.high / self.low);
@@ -212,7 +230,7 @@ impl Panel {
         (self.x + self.width * self.horizontal.at(x), self.y + self.height * (1.0 - self.vertical.at(y)))
     }
 
-    /// Grid, axes, tick texts, axis labels and a heading above the plot.
+    /// Grid, axes, tick texts, axis labels and a heading of at most two lines above the plot.
     pub fn draw(&self, scene: &mut Scene, heading: &str, x_label: &str, y_label: &str) {
         let (right, bottom) = (self.x + self.width, self.y + self.height);
         let mut widest = 0.0f64;
@@ -224,8 +242,8 @@ impl Panel {
         }
         self.vertical_grid(scene, !x_label.is_empty());
         scene.line(&[(self.x, self.y), (self.x, bottom), (right, bottom)], GREY, 1);
-        if !heading.is_empty() {
-            scene.text((self.x, self.y - 9.0), heading, PANEL, Align::Left);
+        for (above, line) in heading.lines().rev().enumerate() {
+            scene.text((self.x, self.y - 9.0 - 17.0 * above as f64), line, PANEL, Align::Left);
         }
         if !x_label.is_empty() {
             scene.text((self.x + self.width / 2.0, bottom + 38.0), x_label, LABEL, Align::Center);
@@ -449,6 +467,16 @@ mod tests {
         assert_eq!(texts(Axis::log_times(3e5, 4e9)), ["1 µs", "10 µs", "100 µs", "1 ms"]);
         let one = Axis::log_times(1e6, 1e6);
         assert!(one.low < 1e6 && one.high > 1e6 && texts(one).len() >= 3);
+    }
+
+    /// Values within a factor of two get an axis of their own size, or all would be one step.
+    #[test]
+    fn close_times_have_a_linear_axis() {
+        let axis = Axis::times(989_000.0, 1_051_000.0);
+        assert!(!axis.log && axis.scale_word().is_empty());
+        assert_eq!(texts(axis), ["980 ns", "1000 ns", "1020 ns", "1040 ns", "1060 ns"]);
+        assert_eq!(texts(Axis::times(2e6, 3.9e6)), ["2.0 µs", "2.5 µs", "3.0 µs", "3.5 µs", "4.0 µs"]);
+        assert!(Axis::times(1e6, 2.1e6).log && Axis::times(1e6, 1e6).log);
     }
 
     /// A line ends between words, and never within a number or between a name and its count.

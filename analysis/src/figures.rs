@@ -11,7 +11,7 @@ use crate::books::Books;
 use crate::collect::{Bin, Spread};
 use crate::num::{TimeUnit, count_text, counted_text, gbps, ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport, retry_share};
-use crate::scene::{Align, Scene};
+use crate::scene::{Align, Scene, text_width};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
 use models::stats::FlowStats;
 use std::collections::BTreeSet;
@@ -317,7 +317,7 @@ fn latency_cdf(
             low = low.min(spread.quantile(0.0001).map_or(low, |ps| ps as f64));
             high = high.max(spread.quantile(0.9999).map_or(high, |ps| ps as f64));
         }
-        Axis::log_times(low, high)
+        Axis::times(low, high)
     };
     let there: Vec<usize> =
         (0..reports.len()).filter(|variant| level.is_in(&reports[*variant..=*variant])).collect();
@@ -353,16 +353,23 @@ fn latency_cdf(
             horizontal: range(name),
             vertical: Axis::exactly(100.0),
         };
-        let of_these = match group {
+        let flow = format!("flow {name}");
+        let title = match group {
             [first, .., last] if groups.len() > 1 => {
-                format!(", {} to {}", reports[*first].run.name, reports[*last].run.name)
+                let these = format!("{} to {}", reports[*first].run.name, reports[*last].run.name);
+                let whole = format!("{flow}, {these}");
+                if text_width(&whole, PANEL) <= width {
+                    whole
+                } else {
+                    format!("{}\n{}", shorten(&flow, PANEL, width), shorten(&these, PANEL, width))
+                }
             }
-            _ => String::new(),
+            _ => shorten(&flow, PANEL, width),
         };
         panel.draw(
             &mut scene,
-            &shorten(&format!("flow {name}{of_these}"), PANEL, width),
-            "latency (logarithmic)",
+            &title,
+            &format!("latency{}", panel.horizontal.scale_word()),
             &format!("{}s (%)", level.noun),
         );
         let mut filled = false;

@@ -197,8 +197,12 @@ impl Scene {
         self.items.push(Item::Text { at, text: text.into(), look, align: Align::Center, upwards: true });
     }
 
-    pub fn marker(&mut self, (x, y): (f64, f64), marker: Marker, color: RGBColor) {
-        let r = 4.0;
+    pub fn marker(&mut self, at: (f64, f64), marker: Marker, color: RGBColor) {
+        self.marker_of(at, marker, color, 4.0);
+    }
+
+    /// A marker of radius `r`, page units.
+    pub fn marker_of(&mut self, (x, y): (f64, f64), marker: Marker, color: RGBColor, r: f64) {
         let white = RGBColor(255, 255, 255);
         match marker {
             Marker::Circle | Marker::Square | Marker::Triangle | Marker::Diamond => {

@@ -1,7 +1,7 @@
 //! What a period of heartbeats costs and brings where paths of LINX are blocked for a while: false timeouts
 //! against the time to notice a crash.
 
-use super::timeouts::{LIGHT, law_keys, laws, stalls};
+use super::timeouts::{LIGHT, law_keys, laws, radius, stalls};
 use super::{Caption, subtitle};
 use crate::axes::{Axis, INK, Key, MARGIN, PAGE, Panel, heading, legend, legend_height, stroke};
 use crate::report::VariantReport;
@@ -102,7 +102,8 @@ pub(super) fn detection(caption: &Caption, reports: &[VariantReport]) -> Option<
         let look = stroke(index);
         let Some(marker) = look.marker else { continue };
         for Point { periods, share, noticed: [least, mean, most] } in points {
-            scene.marker(shares.place((*periods, *share)), marker, look.color);
+            let shown = shares.place((*periods, *share));
+            scene.marker_of(shown, marker, look.color, radius(index, families.len()));
             // Bars of families stand beside each other.
             let aside = BESIDE * (index as f64 - (families.len() - 1) as f64 / 2.0);
             let [least, mean, most] = [*least, *mean, *most].map(|time| {

@@ -84,6 +84,12 @@ pub(super) fn law_keys() -> [(Key, String); 2] {
     ]
 }
 
+/// Radius of the markers of a family: later ones are drawn over earlier ones, and must not hide them where
+/// both have the same value.
+pub(super) fn radius(family: usize, families: usize) -> f64 {
+    4.0 + 2.5 * (families - 1 - family) as f64
+}
+
 /// The figure, if there are stalls of several lengths.
 pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let families = families(reports);
@@ -125,7 +131,7 @@ pub(super) fn timeouts(caption: &Caption, reports: &[VariantReport]) -> Option<S
         let look = stroke(index);
         for &point in points {
             if let Some(marker) = look.marker {
-                scene.marker(panel.place(point), marker, look.color);
+                scene.marker_of(panel.place(point), marker, look.color, radius(index, families.len()));
             }
         }
     }
