@@ -85,6 +85,25 @@ fn full_pools_are_a_stall() {
     );
 }
 
+/// A multicast copy began to wait with the memory that the copy before it has of another port, where ackIDs
+/// had run out; when they ran out at its own port, too, more time had passed without one than at all.
+#[test]
+fn copies_wait_for_their_own_port() {
+    sound(
+        r#"{
+            "name": "t", "run": {"until": "100 us"},
+            "topology": {"mesh": {"size": [2, 2], "endpoints_per_switch": 2}},
+            "links": {"length": "100 m", "flow_control": "receiver"},
+            "switch": {"arbitration": "oldest_first"},
+            "faults": {"corrupt": [{"device": "sw/1-1", "port": 4, "what": "symbol", "nth": 2}],
+                       "outages": [{"link": "ep/2", "at": "25 us", "for": "1 us"}]},
+            "multicast": [{"name": "group", "members": ["ep/3", "ep/4", "ep/6"]}],
+            "traffic": [{"name": "p", "from": "all", "to": "group", "arrivals": {"saturated": {}},
+                         "limit": 40, "packet": "response", "size": 8, "priority": 3}]
+        }"#,
+    );
+}
+
 /// A link dies while a packet is on it, or just after: the packet stands there for ever, and that is told.
 #[test]
 fn a_packet_on_a_dead_link_is_a_stall() {

@@ -132,10 +132,11 @@ impl Late {
         }
     }
 
-    /// A multicast copy has been as late as the original.
+    /// A multicast copy has been as late as the original. It waits for another port, and what the original
+    /// remembers of its own says nothing about that one.
     pub fn copy(&mut self, from: u32, to: u32) {
         if let Some(&delay) = self.0.get(&from) {
-            self.0.insert(to, delay);
+            self.0.insert(to, Delay { mark: AckMark::default(), ..delay });
         }
     }
 }
