@@ -121,7 +121,8 @@ impl<'a, S: Ports> Compiled<'a, S> {
             (Progress::Running | Progress::Stalled, _) => now,
         };
         let drained = self.last.0 == Progress::Drained;
-        let (fabric, end) = conclude(self.kernel, until, drained);
+        let ran_out = matches!(self.last.0, Progress::Limit | Progress::Running);
+        let (fabric, end) = conclude(self.kernel, until, drained, ran_out);
         fabric.links.check_conservation();
         let outcome = fabric.totals(end, events);
         (fabric.links.observe.probe, outcome)
@@ -281,16 +282,21 @@ fn list(config: &FabricConfig, kind: ListKind) -> ChosenList<Payload> {
     }
 }
 
-/// Settles what is due by `until`; the fabric, and when the run has ended.
+/// Settles what is due by `until`; the fabric, and when the run has ended. `ran_out`: something was left to
+/// happen, so something may stand still that the watchdog has not seen yet.
 fn conclude<S: Ports>(
     mut kernel: FabricKernel<'_, S>,
     until: Time,
     drained: bool,
+    ran_out: bool,
 ) -> (Fabric<Pointer<'_, S>>, Time) {
     let key = EventKey::floor(Time(until.0.saturating_add(1)), class::ARRIVAL);
     let end = kernel.conclude(key, |fabric, cx| {
         // Creations of exactly the last instant belong to the run, later ones do not.
         fabric.settle_until(cx, cx.key(), until.0);
+        if ran_out {
+            fabric.watch_the_end(until);
+        }
         let end = if drained { fabric.links.last_change().min(until) } else { until };
         fabric.links.settle_waits(cx, end.0);
         end

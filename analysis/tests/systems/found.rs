@@ -85,6 +85,22 @@ fn full_pools_are_a_stall() {
     );
 }
 
+/// After a time without packets the watchdog looks seldom; what stands still at the end of the run is told.
+#[test]
+fn what_stands_still_at_the_end_is_a_stall() {
+    sound(
+        r#"{
+            "name": "t", "run": {"until": "200 us", "stall_after": "30 us"},
+            "topology": {"fat_tree": {"ports": 4, "endpoints": 4}},
+            "voq": {"enabled": true,
+                    "writes": [{"at": "2 us", "port": "spine/0:2", "xoff": true, "part": true}]},
+            "traffic": [{"name": "p", "from": "ep/1", "to": "ep/3", "limit": 1, "start": "100 us",
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}},
+                         "messages": {"segment": 64}}]
+        }"#,
+    );
+}
+
 /// A multicast copy began to wait with the memory that the copy before it has of another port, where ackIDs
 /// had run out; when they ran out at its own port, too, more time had passed without one than at all.
 #[test]

@@ -239,7 +239,7 @@ impl Overseer {
 
     /// The end of the run: observers, totals, and what it cost.
     pub fn finish(
-        self,
+        mut self,
         mut kernels: Vec<PartKernel>,
     ) -> (Pointer<'static>, Vec<Pointer<'static>>, Outcome, Cost) {
         let drained = self.progress == Progress::Drained;
@@ -254,6 +254,11 @@ impl Overseer {
             if drained {
                 end = end.max(kernel.world.links.last_change().min(until));
             }
+        }
+        if matches!(self.progress, Progress::Limit | Progress::Running) {
+            let fabrics: Vec<&Fabric<Pointer<'static>>> =
+                kernels.iter().map(|kernel| &kernel.world).collect();
+            self.watchdog.look_at_end(&fabrics, &self.part_of, until);
         }
         for kernel in &mut kernels {
             kernel.conclude(key, |fabric, cx| fabric.links.settle_waits(cx, end.0));

@@ -381,6 +381,14 @@ impl Watchdog {
         self.stalls.len() > before
     }
 
+    /// Looks once more when a run ends: what waited in a fabric that had been empty for long would be told at
+    /// a look that does not come any more.
+    pub fn look_at_end<P: Build>(&mut self, parts: &[&Fabric<P>], part_of: &[u16], until: Time) {
+        if self.stall_after != 0 {
+            self.look(&View::new(parts, part_of, EventKey::floor(until, class::WATCH)), false);
+        }
+    }
+
     /// From a look to the next, ps. Where nothing is on its way nothing waits: it looks less and less often,
     /// or an idle hour costs millions of looks.
     pub fn pause(&mut self, empty: bool) -> u64 {
@@ -403,6 +411,13 @@ impl<P: Build> Links<P> {
 }
 
 impl<P: Build> Fabric<P> {
+    /// The last look of the watchdog, at the end of a run.
+    pub fn watch_the_end(&mut self, until: Time) {
+        let mut watchdog = std::mem::take(&mut self.watchdog);
+        watchdog.look_at_end(&[&*self], &[], until);
+        self.watchdog = watchdog;
+    }
+
     pub(super) fn watch<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>) {
         let now = cx.now().0;
         self.settle(cx, cx.key());
