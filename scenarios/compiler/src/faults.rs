@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::names;
 use crate::spec::*;
 use crate::topology::shortened;
+use crate::units::time_text;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::sim_core::{Duration, Time};
@@ -16,6 +17,8 @@ const STATUS_CODE_GROUPS: u64 = 1_024;
 const SHORT_BUFFERS_MAX: u8 = 30;
 /// Least link timeout that is set by itself, picoseconds.
 const TIMEOUT_MIN: u128 = 100_000_000;
+/// Characters of the longest packet, with its control symbol.
+const PACKET_CHARS_MAX: u64 = 284;
 /// Steps of a probability.
 const PARTS: f64 = 1e18;
 
@@ -30,6 +33,40 @@ struct Detail {
 /// Something is wrong, and was reported.
 struct Reported;
 
+/// When something is not as it should be: from when on, and until when; `None`: for good.
+#[derive(Debug)]
+pub(crate) struct Spells<K>(BTreeMap<K, Vec<(u64, Option<u64>)>>);
+
+impl<K> Default for Spells<K> {
+    fn default() -> Self {
+        Spells(BTreeMap::new())
+    }
+}
+
+impl<K: Ord + Copy> Spells<K> {
+    pub fn add(&mut self, key: K, from: u64, lasts: Option<u64>) {
+        let until = lasts.map(|lasts| from.saturating_add(lasts));
+        self.0.entry(key).or_default().push((from, until));
+    }
+
+    /// In order; those that overlap, or touch each other, are one.
+    pub fn merged(self) -> Vec<(K, u64, Option<u64>)> {
+        let mut all: Vec<(K, u64, Option<u64>)> = Vec::new();
+        for (key, mut spells) in self.0 {
+            spells.sort_unstable();
+            for (from, until) in spells {
+                match all.last_mut() {
+                    Some((same, _, end)) if *same == key && end.is_none_or(|end| from <= end) => {
+                        *end = end.zip(until).map(|(end, until)| end.max(until));
+                    }
+                    _ => all.push((key, from, until)),
+                }
+            }
+        }
+        all
+    }
+}
+
 impl Compiler<'_> {
     /// Links that run in symbol granularity, and their faults.
     pub fn faults(&mut self, config: &mut FabricConfig) {
@@ -43,11 +80,19 @@ impl Compiler<'_> {
         let spec = filled(&self.spec.faults).clone();
         self.bit_errors(&spec, config, &mut details);
         self.corrupt(&spec, &mut details);
-        let mut faults = Vec::new();
-        self.outages(&spec, &mut details, &mut faults);
-        self.lane_losses(&spec, config, &mut details, &mut faults);
-        self.silences(&spec, config, &mut details, &mut faults);
-        self.deaths(&spec, &mut details, &mut faults);
+        // A link is down while anything keeps it down, and no end of one fault ends another.
+        let (mut faults, mut down) = (Vec::new(), Spells::default());
+        self.outages(&spec, &mut details, &mut down);
+        self.lane_losses(&spec, config, &mut details, (&mut faults, &mut down));
+        self.deaths(&spec, &mut details, &mut down);
+        for (link, from, until) in down.merged() {
+            faults.push(fault(from, link, FaultAction::Down));
+            faults.extend(until.map(|until| fault(until, link, FaultAction::Up)));
+        }
+        for ((link, side), from, until) in self.silences(&spec, config, &mut details).merged() {
+            faults.push(fault(from, link, FaultAction::Credits(side as u8, false)));
+            faults.extend(until.map(|until| fault(until, link, FaultAction::Credits(side as u8, true))));
+        }
         faults.sort_by_key(|fault| (fault.at, fault.link));
         config.faults = faults;
         self.short_symbols(config);
@@ -69,7 +114,19 @@ impl Compiler<'_> {
             });
             let round =
                 2 * u128::from(own.propagation.0) + pipelines.iter().map(|&p| u128::from(p)).sum::<u128>();
-            let timeout = TIMEOUT_MIN.max(4 * round + char_ps(128 * 284)) as u64;
+            let timeout = TIMEOUT_MIN.max(4 * round + char_ps(128 * PACKET_CHARS_MAX)) as u64;
+            // Of the longest packet and of the symbol that acknowledges it.
+            let least = round + char_ps(PACKET_CHARS_MAX + 2 * u64::from(wire.symbol.delimiter_chars()));
+            let early = wire.timeout.filter(|given| u128::from(*given) < least).map(|given| {
+                let message = format!(
+                    "a link timeout of {} is over before an acknowledgement can be there: the longest packet \
+                     and its acknowledgement take {}",
+                    time_text(given),
+                    time_text(least as u64)
+                );
+                let help = "leave it out: by default it is four round trips and 128 packets, at least 100 us";
+                Diagnostic::error("SC067", format!("{}/timeout", wire.pointer), message).help(help)
+            });
             config.symbolic.push(SymbolicLink {
                 link: link as u32,
                 flow,
@@ -79,6 +136,7 @@ impl Compiler<'_> {
                 channels: wire.channels.clone().map(Box::new),
                 damage: detail.damage,
             });
+            early.into_iter().for_each(|early| self.once(early));
         }
     }
 
@@ -236,7 +294,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn outages(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, faults: &mut Vec<Fault>) {
+    fn outages(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, down: &mut Spells<usize>) {
         for (i, outage) in spec.outages.iter().flatten().enumerate() {
             let pointer = format!("/faults/outages/{i}");
             let times = outage.times.unwrap_or(1);
@@ -255,11 +313,7 @@ impl Compiler<'_> {
             for link in links {
                 need(details, link, &pointer).refuses = true;
                 for n in 0..u64::from(times) {
-                    let down = at.saturating_add(n * every.unwrap_or(0));
-                    faults.push(fault(down, link, FaultAction::Down));
-                    if let Some(lasts) = lasts {
-                        faults.push(fault(down.saturating_add(lasts), link, FaultAction::Up));
-                    }
+                    down.add(link, at.saturating_add(n * every.unwrap_or(0)), lasts);
                 }
             }
         }
@@ -270,7 +324,7 @@ impl Compiler<'_> {
         spec: &FaultSpec,
         config: &FabricConfig,
         details: &mut BTreeMap<usize, Detail>,
-        faults: &mut Vec<Fault>,
+        (faults, down): (&mut Vec<Fault>, &mut Spells<usize>),
     ) {
         for (i, loss) in spec.lane_losses.iter().flatten().enumerate() {
             let pointer = format!("/faults/lane_losses/{i}");
@@ -290,9 +344,8 @@ impl Compiler<'_> {
                     continue;
                 }
                 need(details, link, &pointer).refuses = true;
-                faults.push(fault(at, link, FaultAction::Down));
                 faults.push(fault(at, link, FaultAction::Lanes(width)));
-                faults.push(fault(at.saturating_add(retrain), link, FaultAction::Up));
+                down.add(link, at, Some(retrain));
             }
         }
     }
@@ -302,8 +355,8 @@ impl Compiler<'_> {
         spec: &FaultSpec,
         config: &FabricConfig,
         details: &mut BTreeMap<usize, Detail>,
-        faults: &mut Vec<Fault>,
-    ) {
+    ) -> Spells<(usize, usize)> {
+        let mut silent = Spells::default();
         for (i, silence) in spec.silent_credits.iter().flatten().enumerate() {
             let pointer = format!("/faults/silent_credits/{i}");
             let at = self.time_at(&silence.at, format!("{pointer}/at"));
@@ -317,14 +370,12 @@ impl Compiler<'_> {
             }
             debug_assert!(link < config.links.len());
             need(details, link, &pointer);
-            faults.push(fault(at, link, FaultAction::Credits(side as u8, false)));
-            if let Some(lasts) = lasts {
-                faults.push(fault(at.saturating_add(lasts), link, FaultAction::Credits(side as u8, true)));
-            }
+            silent.add((link, side), at, lasts);
         }
+        silent
     }
 
-    fn deaths(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, faults: &mut Vec<Fault>) {
+    fn deaths(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, down: &mut Spells<usize>) {
         for (i, death) in spec.dead_devices.iter().flatten().enumerate() {
             let pointer = format!("/faults/dead_devices/{i}");
             let at = self.time_at(&death.at, format!("{pointer}/at"));
@@ -341,7 +392,7 @@ impl Compiler<'_> {
             for (link, edge) in self.graph.edges.iter().enumerate() {
                 if edge.a.0 == number || edge.b.0 == number {
                     need(details, link, &pointer).refuses = true;
-                    faults.push(fault(at, link, FaultAction::Down));
+                    down.add(link, at, None);
                 }
             }
         }

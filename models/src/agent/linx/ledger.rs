@@ -163,6 +163,13 @@ impl Ledger {
         Some((last.from.0, last.until.0))
     }
 
+    /// When one of the ends was not there, could not be heard or hear, or had no link.
+    fn faults(&self, connection: usize) -> impl Iterator<Item = &LinxFault> {
+        let ends = [self.own, self.peers[connection]];
+        let faults = ends.into_iter().filter_map(|id| self.outages.get(&id)).flatten();
+        faults.filter(|fault| fault.kind != LinxFaultKind::Stall)
+    }
+
     /// When one of the ends did not want the connection.
     fn unwanted(&self, connection: usize) -> impl Iterator<Item = Break> + '_ {
         let (own, peer) = (self.own, self.peers[connection]);
@@ -174,17 +181,16 @@ impl Ledger {
     /// Since when the peer or the way to it was not there, if that was so at any time from `since` to `now`:
     /// a silence that began after `since` is no false alarm.
     fn broken(&self, connection: usize, since: u64, now: u64) -> Option<u64> {
-        let ends = [self.own, self.peers[connection]];
-        let faults = ends.into_iter().filter_map(|id| self.outages.get(&id)).flatten();
-        let faults = faults.filter(|fault| fault.kind != LinxFaultKind::Stall);
         let ways = self.breaks.get(connection).into_iter().flatten().copied();
-        let all = faults.map(|fault| (fault.from.0, fault.until.0)).chain(ways);
-        let all = all.chain(self.unwanted(connection));
+        let faults = self.faults(connection).map(|fault| (fault.from.0, fault.until.0));
+        let all = faults.chain(ways).chain(self.unwanted(connection));
         all.filter(|&(from, until)| from <= now && until >= since).map(|(from, _)| from).min()
     }
 
     pub fn connected(&mut self, connection: usize, period: u64, now: u64, fabric_now: u64) {
-        let there = self.outage(connection, fabric_now).map_or(0, |(_, until)| until);
+        let gone = self.faults(connection).filter(|fault| fault.kind != LinxFaultKind::LinkDown);
+        let gone = gone.filter(|fault| fault.from.0 <= fabric_now).map(|fault| fault.until.0);
+        let there = gone.max().unwrap_or(0);
         let wanted = self.unwanted(connection).map(|absence| absence.1).filter(|&until| until <= fabric_now);
         let there = wanted.fold(there, u64::max);
         let life = &mut self.lives[connection];

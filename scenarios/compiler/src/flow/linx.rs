@@ -9,6 +9,7 @@ use super::session::member;
 use super::{Cast, Kind, Sized, fits};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::faults::Spells;
 use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::units::{self, Ratio};
@@ -382,9 +383,18 @@ pub(crate) fn nodes(
         peers.keys().map(|&device| (c.graph.nodes[device].name.clone(), device)).collect();
     let at = format!("{at}/linx");
     let faults = faults(c, &at, flow, linx, &by_name);
+    // Faults of a kind that overlap are one: a node is back when the last of them is over.
     let away = faults.iter().map(|(&device, faults)| {
-        let away = faults.iter().filter(|fault| fault.kind != LinxFaultKind::Stall);
-        let mut away: Vec<LinxFault> = away.copied().collect();
+        let mut spells = Spells::default();
+        for fault in faults.iter().filter(|fault| fault.kind != LinxFaultKind::Stall) {
+            spells.add(fault.kind, fault.from.0, Some(fault.until.0 - fault.from.0));
+        }
+        let one = |(kind, from, until): (LinxFaultKind, u64, Option<u64>)| LinxFault {
+            kind,
+            from: Time(from),
+            until: Time(until.unwrap_or(u64::MAX)),
+        };
+        let mut away: Vec<LinxFault> = spells.merged().into_iter().map(one).collect();
         away.sort_unstable_by_key(|fault| (fault.from, fault.until, fault.kind));
         (c.ids[device] as u16, away)
     });

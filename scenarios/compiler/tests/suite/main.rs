@@ -5,6 +5,7 @@ mod bad;
 mod bad_sweeps;
 mod configure;
 mod fabric;
+mod faults;
 mod golden;
 mod linx;
 mod linx_frames;

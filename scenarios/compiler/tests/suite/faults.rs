@@ -1,0 +1,127 @@
+//! Faults of links that overlap, and of nodes.
+
+use super::linx;
+use models::config::{Fault, FaultAction};
+use models::probe::{Delivery, Probe};
+use models::{Outcome, RunOptions, Watched};
+use scenarios::load;
+use serde_json::{Value, json};
+
+const US: u64 = 1_000_000;
+
+fn system(faults: &Value) -> Value {
+    json!({
+        "name": "test", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "100 us", "warmup": "0 ps", "stall_after": "off"},
+        "traffic": [{"name": "p", "from": "ep/0", "to": "ep/1", "limit": 60, "size": 64,
+                     "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}}],
+        "faults": faults
+    })
+}
+
+/// When which link goes down (true) and comes back, of ep/1.
+fn steps(faults: &Value) -> Vec<(u64, bool)> {
+    let plan =
+        load(&system(faults).to_string(), "test.json", &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+    let config = &plan.variants[0].config;
+    let step = |fault: &Fault| match fault.action {
+        FaultAction::Down => Some((fault.at.0 / US, true)),
+        FaultAction::Up => Some((fault.at.0 / US, false)),
+        _ => None,
+    };
+    config.faults.iter().filter_map(step).collect()
+}
+
+/// Deliveries, ps.
+#[derive(Default)]
+struct Log(Vec<u64>);
+
+impl Probe for Log {
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.0.push(delivery.at.0);
+    }
+}
+
+fn run(faults: &Value) -> (Vec<u64>, Outcome) {
+    let plan =
+        load(&system(faults).to_string(), "test.json", &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+    let variant = &plan.variants[0];
+    let mut log = Log::default();
+    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut log);
+    simulation.run(variant.until, u64::MAX);
+    let outcome = simulation.finish();
+    (log.0, outcome)
+}
+
+/// A link is down while anything keeps it down: the union of all faults, and for good if one of them is.
+#[test]
+fn a_link_comes_back_when_the_last_fault_is_over() {
+    let outages = |spans: &[(u64, u64)]| -> Value {
+        let one = |&(at, lasts): &(u64, u64)| match lasts {
+            0 => json!({"link": "ep/1", "at": format!("{at} us")}),
+            _ => json!({"link": "ep/1", "at": format!("{at} us"), "for": format!("{lasts} us")}),
+        };
+        json!({"outages": spans.iter().map(one).collect::<Vec<_>>()})
+    };
+    for (spans, expected) in [
+        (&[(10, 20), (15, 2)][..], &[(10, true), (30, false)][..]),
+        (&[(15, 20), (10, 20)], &[(10, true), (35, false)]),
+        (&[(10, 5), (15, 5)], &[(10, true), (20, false)]),
+        (&[(10, 5), (16, 5)], &[(10, true), (15, false), (16, true), (21, false)]),
+        (&[(10, 0), (20, 1)], &[(10, true)]),
+        (&[(10, 15), (20, 0)], &[(10, true)]),
+    ] {
+        assert_eq!(steps(&outages(spans)), expected, "{spans:?}");
+    }
+    // The device dies while its link loses lanes, or before an outage of it ends.
+    let death = json!([{"device": "ep/1", "at": "20 us"}]);
+    let lanes = json!([{"link": "ep/1", "at": "18 us", "retrain": "5 us"}]);
+    assert_eq!(steps(&json!({"dead_devices": death, "lane_losses": lanes})), [(18, true)]);
+    let outage = json!([{"link": "ep/1", "at": "40 us", "for": "1 us"}]);
+    assert_eq!(steps(&json!({"dead_devices": death, "outages": outage})), [(20, true)]);
+    // Nothing comes of a dead device any more: packets 0 to 19 were there before.
+    let (deliveries, outcome) = run(&json!({"dead_devices": death, "outages": outage}));
+    assert!(deliveries.iter().all(|&at| at < 21 * US), "{deliveries:?}");
+    assert_eq!((outcome.delivered, outcome.in_flight), (20, 40));
+}
+
+/// Likewise ports that tell no free buffers: the silence ends when the last one does.
+#[test]
+fn a_port_is_silent_until_the_last_silence_is_over() {
+    let silence = |at: u64, lasts: Option<u64>| {
+        let mut silence = json!({"device": "ep/1", "port": 0, "at": format!("{at} us")});
+        if let Some(lasts) = lasts {
+            silence["for"] = format!("{lasts} us").into();
+        }
+        silence
+    };
+    let steps = |all: &[Value]| -> Vec<(u64, bool)> {
+        let text = system(&json!({"silent_credits": all})).to_string();
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let step = |fault: &Fault| match fault.action {
+            FaultAction::Credits(_, told) => (fault.at.0 / US, told),
+            _ => unreachable!("{fault:?}"),
+        };
+        plan.variants[0].config.faults.iter().map(step).collect()
+    };
+    assert_eq!(steps(&[silence(10, Some(30)), silence(15, Some(2))]), [(10, false), (40, true)]);
+    assert_eq!(steps(&[silence(10, None), silence(15, Some(2))]), [(10, false)]);
+}
+
+/// A node that crashed is there again when all its crashes are over; connections are counted from then on.
+#[test]
+fn a_crash_inside_a_crash_changes_no_time() {
+    let crash = |at: u64, lasts: u64| json!({"kind": "crash", "node": "ep/1", "at": format!("{at} us"), "for": format!("{lasts} us")});
+    let times = |faults: Value| {
+        let flow = json!({"name": "l", "from": "ep/0", "to": "ep/1", "size": 300, "limit": 1,
+            "arrivals": {"constant": {"interval": "20 us", "phase": "0 us"}}, "linx": {"faults": faults}});
+        let totals = linx::run(&linx::system("100 us", json!({}), json!([flow])));
+        let stats = &totals[0].stats;
+        assert_eq!(stats.reestablished.count, 2, "{stats:?}");
+        (stats.reestablished.max, stats.detected.max)
+    };
+    let alone = times(json!([crash(20, 20)]));
+    assert!(alone.0 < 15 * US, "{alone:?}");
+    assert_eq!(times(json!([crash(20, 20), crash(24, 4)])), alone);
+    assert_eq!(times(json!([crash(24, 4), crash(20, 20)])), alone);
+}
