@@ -18,7 +18,7 @@
 //! 2. [`attribute`]: the eight octets of which most messages consist.
 //! 3. [`message`]: any message, its faults and what they call for; the formats are in [`control`], [`status`]
 //!    and [`data`].
-//! 4. [`register`]: how a node says where it takes messages.
+//! 4. [`register`]: how a node says where it takes messages; [`initialise`]: how another processor says it.
 //! 5. [`negotiate`]: which attributes an OPEN may carry and what an acceptor makes of them.
 //! 6. [`conduit`]: how two opposite streams find each other; the printed algorithm and the sound one.
 //! 7. [`segment`]: segments of PDUs; [`ethernet`]: frames and bridges.
@@ -94,6 +94,7 @@ pub mod data;
 pub mod endpoint;
 pub mod ethernet;
 pub mod fields;
+pub mod initialise;
 pub mod message;
 pub mod negotiate;
 mod octets;

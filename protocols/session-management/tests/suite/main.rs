@@ -5,6 +5,7 @@
 mod common;
 mod conduits;
 mod faults;
+mod initialise;
 mod negotiation;
 mod properties;
 mod registers;
