@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub mod echo;
+pub mod initialise;
 pub mod linx;
 mod messages;
 pub mod program;
@@ -26,6 +27,7 @@ pub(crate) static PROTOCOLS: &[&dyn Protocol] = &[
     &transfer::Transfer,
     &program::Program,
     &session::Session,
+    &initialise::Initialise,
     &messages::Messages,
     &echo::Echo,
 ];

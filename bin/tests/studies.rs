@@ -9,6 +9,7 @@ use analysis::figures::{self, Caption};
 use analysis::report::FlowReport;
 use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport};
 use models::Outcome;
+use models::agent::initialise::InitialiseTotals;
 use models::config::{DeviceModel, SourceConfig};
 use models::probe::{Cause, FACTS, SignalKind};
 use models::run::{ListKind, Parallel, Partition, PipelineMode, Progress, RunOptions, Threads};
@@ -16,6 +17,7 @@ use models::sim_core::{Duration, Time};
 use models::stats::{LinkStats, LinxEnd, LinxTotals, PortStats, SessionTotals};
 use rayon::prelude::*;
 use scenarios::{RunPlan, Variant, Warmup};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -892,6 +894,46 @@ fn session_xoff() {
     // A lost XOFF is repeated after 50 us: what comes in the meantime.
     let late = stats("xoff-lost").consumer_high_water;
     assert!((12..=40).contains(&late), "{late}");
+}
+
+/// Who visits a node makes 21 accesses of one length there: five to find the block, four until it has the
+/// lock, ten while it has it, two to give it back. Of two processors one does it at each node, and half of
+/// the nodes each, since who finds the lock with the other goes on.
+///
+/// Proves: SMP-3.2-3, SMP-3.2-4, SMP-3.2-5
+#[test]
+fn session_registers() {
+    let study = Study::run("session-registers");
+    let stats = |variant: &str| -> Vec<&InitialiseTotals> {
+        let totals = conduits(&study, variant);
+        assert_eq!(audit(totals), [16, 0, 0, 0, 0], "{variant}");
+        assert_eq!(totals.stats.failed_opens, 0, "{variant}");
+        study.of(variant).run.outcome.totals.of().collect()
+    };
+    assert!(stats("itself").is_empty());
+    let [one] = stats("one")[..] else { panic!("one flow") };
+    assert_eq!((one.stats.done, one.stats.reads, one.stats.writes), (17, 17 * 11, 17 * 10));
+    let holds = &one.stats.holds;
+    let access = (holds[0].until.unwrap().0 - holds[0].from.0) / 10;
+    for (n, hold) in (0..).zip(holds) {
+        let from = holds[0].from.0 + 21 * n * access;
+        assert_eq!((hold.from.0, hold.until.map(|until| until.0)), (from, Some(from + 10 * access)));
+    }
+    assert_eq!(one.stats.last.unwrap().0, holds[0].from.0 + (16 * 21 + 12) * access);
+    for variant in ["together", "opposite"] {
+        let [down, up] = stats(variant)[..] else { panic!("two flows") };
+        assert_eq!([down.stats.done, down.stats.past, up.stats.done, up.stats.past], [9, 8, 8, 9]);
+        let both = || down.stats.holds.iter().chain(&up.stats.holds);
+        let nodes: BTreeSet<u16> = both().map(|hold| hold.node).collect();
+        assert_eq!((nodes.len(), both().count(), down.left + up.left), (17, 17, 0), "{variant}");
+        // Half of the nodes, half of the time: nine visits, and what is lost where they meet.
+        let last = both().filter_map(|hold| hold.until).max().unwrap().0;
+        let time = (last - both().map(|hold| hold.from.0).min().unwrap()) / access;
+        println!("{variant}: {time} accesses until the last lock is given back");
+        assert!((8 * 21 + 10..12 * 21).contains(&time), "{variant}: {time}");
+    }
+    let locked = |variant| stats(variant).iter().map(|totals| totals.stats.locked).sum::<u64>();
+    assert!(locked("together") > 8 && locked("opposite") <= 1);
 }
 
 /// U = 1 440 frames to one node, of which F go to everybody, and B = 160 broadcasts: sources and server send

@@ -36,6 +36,7 @@ pub mod echo;
 mod enumerator;
 mod frame;
 mod host;
+pub mod initialise;
 pub(crate) mod linx;
 mod machine;
 pub(crate) mod port;
@@ -43,6 +44,7 @@ mod program;
 pub(crate) mod protocol;
 mod rpc;
 pub(crate) mod session;
+mod tag;
 pub(crate) mod transfer;
 mod workload;
 

@@ -225,12 +225,14 @@ impl Space {
     }
 
     /// The processor of the device announces where it takes management messages of session management: in its
-    /// block, or, without one, in its Component Tag, of which the host keeps the lower half.
-    pub fn announce(&mut self, contact: Contact, attributes: &Attributes) {
+    /// block, or, without one, in its Component Tag, of which the host keeps the lower half. In a block it
+    /// may leave something to others, in the stage `next`.
+    pub fn announce(&mut self, contact: Option<Contact>, attributes: &Attributes, next: u8) {
         if let Some((_, session)) = &mut self.plugs.session {
-            session.announce(contact, attributes);
+            session.announce_part(contact, attributes, next);
             return;
         }
+        let Some(contact) = contact else { return };
         let tag = contact.component_tag(self.file.component_tag() as u16);
         let tag = tag.expect("the compiler allows contacts that a tag can name");
         let access = Access::register(offset::COMPONENT_TAG).expect("a register's offset");

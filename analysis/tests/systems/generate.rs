@@ -40,6 +40,8 @@ pub struct World {
     pub symbolic: bool,
     /// Nodes read the registers of others.
     pub scans: bool,
+    /// What nodes write into their registers themselves, if that is said.
+    pub writes: Option<Vec<String>>,
     /// All nodes are in the group to which broadcasts of Ethernet go.
     pub broadcast: bool,
     /// Groups of multicast.
@@ -106,6 +108,7 @@ fn draw(d: &mut Draw, index: u64) -> Value {
         lanes: 4,
         symbolic: channels,
         scans: false,
+        writes: None,
         broadcast: false,
         groups: Vec::new(),
         until,
@@ -128,6 +131,9 @@ fn draw(d: &mut Draw, index: u64) -> Value {
         list[chosen]["set"] = json!({"length": d.of("ExplicitLink/set", &["1 m", "30 m"])});
     }
     world.scans = endpoint["session"]["contact"] == "registers";
+    let part = |part: &Value| part.as_str().map(str::to_owned);
+    let writes = endpoint["session"]["writes"].as_array();
+    world.writes = writes.map(|writes| writes.iter().filter_map(part).collect());
     spec.insert("run".into(), run(d, &world));
     spec.insert("topology".into(), topology.clone());
     for (key, fields) in [("links", links), ("switch", switch), ("endpoint", endpoint), ("faults", faults)] {

@@ -3,6 +3,7 @@
 use crate::Verdict;
 use analysis::num::count_text;
 use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport, Warmup, series, table};
+use models::agent::initialise::InitialiseTotals;
 use models::config::{DeviceModel, Egress, FabricConfig, FaultAction, NO_OWNER};
 use models::probe::{
     Delivery, Dropped, Journey, Offered, Probe, ProtocolEvent, RegisterEvent, Sample, Signal, StagingEdge,
@@ -417,6 +418,7 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             hold!(broken, int(&told["sent"]) == stats.sent, "{name}: sent");
         }
         let plain = outcome.totals.of::<SessionTotals>().all(|totals| usize::from(totals.flow) != flow)
+            && outcome.totals.of::<InitialiseTotals>().all(|totals| usize::from(totals.flow) != flow)
             && outcome.totals.of::<LinxTotals>().all(|totals| usize::from(totals.flow) != flow)
             && outcome.totals.of::<TransferTotals>().all(|totals| usize::from(totals.flow) != flow);
         // Reads of registers are reported under this flow, and counted by the nodes that make them.
@@ -498,6 +500,15 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             stats.opened,
             stats.connects
         );
+    }
+    for totals in outcome.totals.of::<InitialiseTotals>() {
+        let (name, stats) = (&flows[usize::from(totals.flow)].name, &totals.stats);
+        hold!(
+            broken,
+            stats.ended() <= stats.visits && stats.done <= stats.writes,
+            "initialise {name}: {stats:?}"
+        );
+        hold!(broken, totals.same_value || totals.together == 0, "initialise {name}: {totals:?}");
     }
     for totals in outcome.totals.of::<SessionTotals>() {
         let (name, stats) = (&flows[usize::from(totals.flow)].name, &totals.stats);

@@ -40,7 +40,47 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
             break;
         }
     }
+    if world.configured && d.chance(if world.writes.is_some() { 95 } else { 20 }) {
+        initialise(d, world, &mut flows);
+    }
     flows
+}
+
+/// Processors that write into registers what nodes do not write themselves, in one stage or in two.
+fn initialise(d: &mut Draw, world: &World, flows: &mut Vec<Value>) {
+    let own = world.writes.clone().unwrap_or_default();
+    let known = |part: &&str| own.iter().any(|own| own == part);
+    let rest: Vec<&str> = ["contact", "periods"].into_iter().filter(|part| !known(part)).collect();
+    let first = if own.is_empty() || world.writes.is_none() { 1 } else { 2 };
+    let mut stages =
+        if rest.len() == 2 && d.chance(50) { vec![vec![rest[0]], vec![rest[1]]] } else { vec![rest] };
+    if d.chance(30) {
+        stages.reverse();
+    }
+    for (n, writes) in stages.iter().enumerate() {
+        let mut fields = Fields::new();
+        if first + n > 1 || d.chance(30) {
+            fields.insert("stage".into(), (first + n).into());
+        }
+        if stages.len() > 1 || d.chance(30) {
+            fields.insert("writes".into(), json!(writes));
+        }
+        d.set(&mut fields, 40, "InitialiseSpec/at", &["0 ps", "3 us"]);
+        d.set(&mut fields, 40, "InitialiseSpec/offset", &["500 ns", "20 us"]);
+        d.set(&mut fields, 10, "InitialiseSpec/lock", &[0, 7, 65_534]);
+        if d.chance(80) {
+            let time = d.of("InitialiseSpec/poll", &[2, 30]);
+            fields.insert("poll".into(), scaled(world, time));
+        }
+        d.set(&mut fields, 30, "InitialiseSpec/attempts", &[1, 3, 100]);
+        let mut flow = Fields::new();
+        flow.insert("name".into(), format!("initialise-{n}").into());
+        flow.insert("from".into(), json!(d.some(&world.shape.endpoints, 2)));
+        flow.insert("to".into(), json!({"uniform": {}}));
+        d.set(&mut flow, 30, "initialise/priority", &[0, 2]);
+        flow.insert("initialise".into(), fields.into());
+        flows.push(flow.into());
+    }
 }
 
 /// Whether a second flow of this kind has a meaning of its own: other ports, or another protocol.
@@ -592,6 +632,8 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
         if node.get("management").is_none_or(|management| management == "message") {
             d.set(&mut node, 30, "SessionNodeSpec/announces", &["block", "component_tag"]);
         }
+        let writes = [json!([]), json!(["contact"]), json!(["periods"]), json!(["periods", "contact"])];
+        d.set(&mut node, 40, "SessionNodeSpec/writes", &writes);
     }
     if node.get("data").is_none_or(|data| data == "message") {
         d.set(&mut node, 30, "SessionNodeSpec/header", &["data", "data1", "data2"]);

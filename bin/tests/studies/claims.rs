@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 51] = [
+const LAWS: [(&str, &str); 52] = [
     ("conduit-leak", "a StreamID, a record and 52 octets for each node and round trip, until none is left"),
     (
         "conduit-race-peers",
@@ -58,6 +58,7 @@ const LAWS: [(&str, &str); 51] = [
     ("session-figure-3-4", "the messages of the figure, in their order"),
     ("session-figure-3-5", "the messages of the figure, in their order"),
     ("session-message-loss", "one conduit, nothing leaks, a retry period after a loss"),
+    ("session-registers", "21 accesses a node, one after the other; each node is done once"),
     ("session-xoff", "half of the PDUs wait without XOFF"),
     ("st-cts-window", "W Blocks in a round trip, until the path is full"),
     (

@@ -25,7 +25,7 @@ pub(super) trait Plugged: Protocol + Sized {
 type Build = fn(&dyn ProtocolSettings, &dyn Fn() -> Sender) -> Option<Box<dyn Protocol>>;
 
 /// Every such protocol.
-const PLUGGED: &[Build] = &[plug::<super::echo::Echo>];
+const PLUGGED: &[Build] = &[plug::<super::echo::Echo>, plug::<super::initialise::Processor>];
 
 /// The protocol, if these settings are its own.
 fn plug<P: Plugged>(

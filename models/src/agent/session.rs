@@ -26,17 +26,18 @@ use super::courier::{self, Courier};
 use super::data::Data;
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
-use crate::config::{ProgramTransport, SessionConfig, Wanted};
+use crate::config::{OwnRegisters, ProgramTransport, SessionConfig, Wanted};
 use crate::observe::probe::SignalKind;
 use crate::observe::totals::Totals;
 use application::{Action, Application, Seat};
 use reader::Reader;
+use session_management::attribute::Attributes;
 use session_management::conduit::Side;
 use session_management::endpoint::{Advertised, Counters, Endpoint, Event, StreamRef, Transmit};
 use session_management::message::{Class, Command, Message, Mode};
 use session_management::protocol::{APPLICATION_STREAMS, BROADCAST_STREAM, Protocol as Spoken};
 use session_management::register::Contact;
-use setup::{endpoint_config, periods};
+use setup::endpoint_config;
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -337,8 +338,13 @@ impl Protocol for Session {
         self.keep_for_census(cx.fabric_now);
         let app = self.speaker(cx);
         if app == 0 && self.apps[0].config.announces {
-            let own = &self.apps[0].config.directory[&self.apps[0].config.node];
-            cx.announce(own.contact, periods(own));
+            let config = &self.apps[0].config;
+            let own = &config.directory[&config.node];
+            let OwnRegisters { contact, periods: says_periods, next } = config.own;
+            let attributes = if says_periods { own.attributes() } else { Attributes::default() };
+            if contact || says_periods {
+                cx.announce(contact.then_some(own.contact), attributes, next);
+            }
         }
         self.seat(cx, app).start(cx);
     }

@@ -1,7 +1,7 @@
 //! Session management on endpoints: what the compiler says about each node.
 
 use super::{ProgramConfig, ServiceTime};
-use session_management::attribute::{Attribute, HeaderFormat, Id};
+use session_management::attribute::{Attribute, Attributes, HeaderFormat, Id};
 use session_management::conduit::Algorithm;
 use session_management::message::{Command, Mode};
 use session_management::register::Contact;
@@ -83,6 +83,8 @@ pub struct SessionConfig {
     pub poll: u32,
     /// It announces itself in its registers, which it has.
     pub announces: bool,
+    /// What of its registers it writes itself.
+    pub own: OwnRegisters,
     /// It has no register block, and announces itself in its Component Tag.
     pub tagged: bool,
     /// Whether it looks at the Component Tags of nodes without a block.
@@ -124,6 +126,22 @@ impl SessionConfig {
     pub fn is_group(&self, id: u16) -> bool {
         matches!(self.protocol, SessionProtocol::Ethernet { multicast: Some(group), .. } if group == id)
     }
+}
+
+/// What of its registers the processor of a node writes itself, as their first stage.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct OwnRegisters {
+    /// Where it takes management messages.
+    pub contact: bool,
+    /// The three periods.
+    pub periods: bool,
+    /// The stage that follows, which is somebody else's; 0: the registers are complete.
+    pub next: u8,
+}
+
+impl OwnRegisters {
+    /// It writes all there is.
+    pub const ALL: Self = Self { contact: true, periods: true, next: 0 };
 }
 
 /// How a node learns where others take management messages, and their periods.
@@ -177,6 +195,19 @@ pub struct Announcement {
     pub periods: [u32; 3],
     /// It takes data on streams without OPEN as DATA3, by type 9.
     pub typed_data: bool,
+}
+
+impl Announcement {
+    /// Node-wide attributes: the periods.
+    pub fn attributes(&self) -> Attributes {
+        let [retry, timeout, xon] = self.periods;
+        let periods = [
+            Attribute::retry_period(retry),
+            Attribute::timeout_period(timeout),
+            Attribute::xon_timeout_period(xon),
+        ];
+        periods.into_iter().collect()
+    }
 }
 
 /// How data of streams travels.

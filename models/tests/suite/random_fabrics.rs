@@ -277,6 +277,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 contacts: ContactSource::Assumed,
                 poll: 1_000_000,
                 announces: false,
+                own: OwnRegisters::ALL,
                 tagged: false,
                 reads_tags: false,
                 scans: Vec::new(),

@@ -62,6 +62,7 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         contacts: ContactSource::Assumed,
         poll: 1_000_000,
         announces: false,
+        own: OwnRegisters::ALL,
         tagged: false,
         reads_tags: false,
         scans: Vec::new(),

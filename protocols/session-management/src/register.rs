@@ -278,12 +278,22 @@ impl Block {
     /// Announces where management messages are taken, with node-wide attributes, as the processing element
     /// itself does it: attributes first, the advertisement last. Attributes beyond the room are left out.
     pub fn announce(&mut self, contact: Contact, attributes: &Attributes) {
+        self.announce_part(Some(contact), attributes, 0);
+    }
+
+    /// Likewise, where another processor has something to add in the stage `next`, 1 to 15; 0: nobody has.
+    /// Without attributes they count as not initialised until then.
+    pub fn announce_part(&mut self, contact: Option<Contact>, attributes: &Attributes, next: u8) {
         for (words, attribute) in self.attributes.iter_mut().zip(attributes.list().iter()) {
             *words = [be32(&attribute.0, 0), be32(&attribute.0, 4)];
         }
-        self.count = attributes.len().min(self.max.into()) as u8;
-        self.stage = 0;
-        self.advertisement = contact.advertisement();
+        if next == 0 || !attributes.is_empty() {
+            self.count = attributes.len().min(self.max.into()) as u8;
+        }
+        self.stage = next & 0xF;
+        if let Some(contact) = contact {
+            self.advertisement = contact.advertisement();
+        }
     }
 }
 

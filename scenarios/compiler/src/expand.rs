@@ -167,7 +167,7 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
     if flow::is_protocol(flow) || !matches!(flow.arrivals, Some(ArrivalSpec::Trace(_))) {
         flow.priority.get_or_insert(0);
     }
-    if flow.st.is_none() && flow::program_of(flow).is_none() {
+    if flow.st.is_none() && flow.initialise.is_none() && flow::program_of(flow).is_none() {
         flow.start.get_or_insert_with(|| "0 ps".into());
     }
     if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {

@@ -6,6 +6,7 @@ mod arrival;
 mod echo;
 mod hosts;
 mod idle;
+mod initialise;
 mod linx;
 mod messages;
 mod packets;
@@ -129,6 +130,7 @@ pub(crate) const KINDS: &[&dyn Kind] = &[
     &linx::Linx,
     &session::Session,
     &transfer::Transfer,
+    &initialise::Initialise,
     &echo::Echo,
     &messages::Messages,
     &packets::Packets,
@@ -221,7 +223,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     if let Some(host) = &c.host {
         let reads = |part: &Placed| match &part.node {
             Some(ProtocolConfig::Session(node)) => node.contacts == ContactSource::Registers,
-            _ => false,
+            _ => initialise::is_processor(part),
         };
         let name = if t.parts.iter().any(reads) { configure::REGISTERS } else { configure::FLOW };
         let (device, flow) = (host.config.host as usize, t.index(name));

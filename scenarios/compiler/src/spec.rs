@@ -2,6 +2,7 @@
 //! JSON Schema.
 
 mod echo;
+mod initialise;
 mod layer;
 mod linx;
 mod require;
@@ -9,6 +10,7 @@ mod session;
 mod transfer;
 
 pub use echo::*;
+pub use initialise::*;
 pub use layer::Layer;
 pub use linx::*;
 pub use require::*;
@@ -701,8 +703,8 @@ pub struct FlowSpec {
     /// Where to (not for a trace).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<To>,
-    /// When packets are created (flows of session management and LINX may do without, those of Scheduled
-    /// Transfer always do).
+    /// When packets are created (flows of session management and LINX may do without; those of Scheduled
+    /// Transfer, and those that initialise registers, always do).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
     /// Payload in octets: a number (default 256) or a list of {payload, weight}.
@@ -725,12 +727,16 @@ pub struct FlowSpec {
     /// an endpoint if they have different ports there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linx: Option<LinxSpec>,
-    /// Conduits of session management, and PDUs on them; `size` is that of a PDU. At most one such flow.
+    /// Conduits of session management, and PDUs on them; `size` is that of a PDU. Several such flows may meet
+    /// at an endpoint if each has a protocol of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionSpec>,
     /// Scheduled Transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub st: Option<StSpec>,
+    /// Registers of session management that processors write from afar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initialise: Option<InitialiseSpec>,
     /// Messages that come back at once; `size` is that of a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub echo: Option<EchoSpec>,

@@ -54,6 +54,7 @@ pub const STUDIES: &[Study] = studies![
     "session-figure-3-4",
     "session-figure-3-5",
     "session-xoff",
+    "session-registers",
     "linx-crossing-connect",
     "linx-timeouts",
     "linx-detection",

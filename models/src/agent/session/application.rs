@@ -3,7 +3,7 @@
 use super::bridge::Beyond;
 use super::census::Census;
 use super::launch::{self, Launcher};
-use super::setup::{periods, spoken};
+use super::setup::spoken;
 use super::{Node, Role, names};
 use crate::agent::Service;
 use crate::agent::courier::{Courier, Step};
@@ -282,7 +282,7 @@ impl Seat<'_> {
         }
         if let Some(entry) = self.app.config.directory.get(&peer) {
             let ready = Participation::Ready(entry.contact);
-            self.node.endpoint.handle_participation(now, peer, ready, &periods(entry));
+            self.node.endpoint.handle_participation(now, peer, ready, &entry.attributes());
         }
     }
 

@@ -6,11 +6,11 @@
 use super::{Outcome, Session};
 use crate::agent::data::Data;
 use crate::agent::protocol::{Conveyance, Cx, Send, Token};
+use crate::agent::tag;
 use logical::register::discovery::Discovery;
-use logical::register::{offset as register_offset, operation};
 use logical::wire::maintenance::Access;
 use session_management::attribute::Attributes;
-use session_management::register::{self, Carries, Contact, EF_ID, Participation, offset};
+use session_management::register::{self, Contact, EF_ID, Participation, offset};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Hop count of accesses to endpoints.
@@ -50,24 +50,6 @@ fn next_word(words: &BTreeMap<u32, u32>) -> Option<u32> {
     attributes.find(|at| !words.contains_key(at))
 }
 
-/// The register of a node without a block that is read next: whether it carries messages and streams, then
-/// its Component Tag.
-fn next_outside(words: &BTreeMap<u32, u32>) -> Option<u32> {
-    let all = [register_offset::SOURCE_OPERATIONS, register_offset::DESTINATION_OPERATIONS];
-    all.into_iter().chain([register_offset::COMPONENT_TAG]).find(|at| !words.contains_key(at))
-}
-
-/// What the Component Tag says of a node without a block (Annex 2 5.1, 5.3). `cos`: that of the stream of a
-/// tag that names one.
-fn by_tag(words: &BTreeMap<u32, u32>, cos: u8) -> Participation {
-    let word = |at| words.get(&at).copied().unwrap_or(0);
-    let both = word(register_offset::SOURCE_OPERATIONS) & word(register_offset::DESTINATION_OPERATIONS);
-    let carries =
-        Carries { messages: both & operation::MESSAGE != 0, streams: both & operation::STREAMING != 0 };
-    let tag = register::component_tag(word(register_offset::COMPONENT_TAG), cos);
-    if register::tag_counts(&[], tag, carries) { tag } else { Participation::None }
-}
-
 impl Session {
     /// The registers of a node are wanted.
     pub(super) fn read_registers(&mut self, cx: &mut Cx<'_>, peer: u16) {
@@ -95,7 +77,7 @@ impl Session {
                 Some(_) if walk.failed => None,
                 Some(_) => match block {
                     Some(block) => next_word(&walk.words).map(|at| block + at),
-                    None if reads_tags => next_outside(&walk.outside),
+                    None if reads_tags => tag::next(&walk.outside),
                     None => None,
                 }
                 .and_then(|at| Access::register(at).ok()),
@@ -128,7 +110,7 @@ impl Session {
                 (reading.participation, reading.attributes)
             }
             None if !walk.failed && self.reads_tags() => {
-                (by_tag(&walk.outside, config.cos), Attributes::default())
+                (tag::says(&walk.outside, config.cos), Attributes::default())
             }
             // What cannot be read says nothing.
             _ => (Participation::None, Attributes::default()),

@@ -1,8 +1,8 @@
 //! From the settings of applications to those of the node that they share.
 
 use super::application::address;
-use crate::config::{Announcement, SessionConfig, SessionData, SessionProtocol};
-use session_management::attribute::{Attribute, Attributes, Conveyance as DataChannel, HeaderFormat};
+use crate::config::{SessionConfig, SessionData, SessionProtocol};
+use session_management::attribute::{Attribute, Conveyance as DataChannel, HeaderFormat};
 use session_management::endpoint::{Broadcast, Config};
 use session_management::negotiate::Offer;
 use session_management::protocol::Protocol as Spoken;
@@ -15,17 +15,6 @@ pub(super) fn spoken(protocol: SessionProtocol) -> Spoken {
         SessionProtocol::Vendor { vendor, name, .. } => Spoken::vendor(vendor, name),
         SessionProtocol::Ethernet { .. } => Spoken::ETHERNET,
     }
-}
-
-/// Node-wide attributes of a node.
-pub(super) fn periods(node: &Announcement) -> Attributes {
-    let [retry, timeout, xon] = node.periods;
-    let periods = [
-        Attribute::retry_period(retry),
-        Attribute::timeout_period(timeout),
-        Attribute::xon_timeout_period(xon),
-    ];
-    periods.into_iter().collect()
 }
 
 /// What a node offers for one application.

@@ -94,6 +94,7 @@ pub(crate) fn agents(c: &mut Compiler<'_>, mut parts: Vec<Placed>) -> Vec<AgentC
     check_interfaces(c, &parts);
     check_ports(c, &parts);
     super::session::shared::share(c, &mut parts);
+    super::initialise::assign(c, &mut parts);
     let mut by_device: BTreeMap<usize, Vec<PartConfig>> = BTreeMap::new();
     for Placed { device, flow, source, node } in parts {
         let protocol = match (node, &c.host) {

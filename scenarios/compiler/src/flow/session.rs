@@ -145,6 +145,7 @@ pub(crate) fn defaults() -> SessionNodeSpec {
         mute: Some(false),
         contact: Some(ContactKind::Assumed),
         announces: Some(AnnouncesKind::Block),
+        writes: Some(RegisterPart::ALL.to_vec()),
         poll: text("1 s"),
         refuses: Some(false),
         consumer: None,
@@ -455,6 +456,12 @@ pub(crate) fn nodes(
             },
             poll: *poll,
             announces: c.host.is_some(),
+            own: OwnRegisters {
+                contact: filled(&node.writes).contains(&RegisterPart::Contact),
+                periods: filled(&node.writes).contains(&RegisterPart::Periods),
+                // Filled in when all flows are known.
+                next: 0,
+            },
             tagged: *filled(&node.announces) == AnnouncesKind::ComponentTag,
             reads_tags: tags,
             scans: scans.iter().copied().filter(|&id| id != c.ids[device] as u16).collect(),
@@ -536,6 +543,7 @@ fn settings_of(c: &mut Compiler<'_>, device: usize, session: &SessionSpec) -> Op
     }
     let vendor = vendor::settings(c, &at, &name, &node, session);
     discovery::check_announcement(c, &at, &node, contact);
+    discovery::check_writes(c, &at, &node);
     let [retry, timeout, xon, poll] = periods;
     let typed_data = *filled(&node.data) == CarrierKind::Stream;
     let announcement = Announcement { contact, periods: [retry, timeout, xon], typed_data };

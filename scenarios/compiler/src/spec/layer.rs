@@ -46,7 +46,8 @@ layer! {
         algorithm, validation, management, data, mailbox, data_mailbox, stream, cos, classes, segment,
         retry, timeout, xon_timeout, record_limit, first_stream, stream_limit, header, data_offset,
         data_offset_vendor, mtu, reuse_stream, advertises, frames_kept, vendor_attributes, vendor,
-        understands, user_commands, vendor_streams, rts, mute, contact, announces, poll, refuses, consumer
+        understands, user_commands, vendor_streams, rts, mute, contact, announces, writes, poll, refuses,
+        consumer
     }
     PortVoqSpec {
         gen_sup, rx_sup, gen_en, part, xoff, link_sup, thresholds, verdict, refresh, generation_delay,

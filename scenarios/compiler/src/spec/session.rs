@@ -124,6 +124,10 @@ pub struct SessionNodeSpec {
     /// Where this node says how it takes management messages, if a host sets the fabric up (default block).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub announces: Option<AnnouncesKind>,
+    /// What the processor of this node writes into its registers itself, as their first stage (default:
+    /// contact and periods, which is all there is). The rest is for other processors: `initialise` of flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<Vec<RegisterPart>>,
     /// How long a node waits before it reads the registers again of one that is still initialising, by the
     /// protocol clock (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,6 +214,30 @@ pub enum AnnouncesKind {
     Block,
     /// It has no such block, and says so in its Component Tag.
     ComponentTag,
+}
+
+/// A part of what the registers of a node say.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RegisterPart {
+    /// Where it takes management messages: the Advertisement CSR, or the Component Tag.
+    Contact,
+    /// Its three periods: attributes of the block.
+    Periods,
+}
+
+impl RegisterPart {
+    /// All parts.
+    pub const ALL: [Self; 2] = [Self::Contact, Self::Periods];
+
+    /// Its name in a scenario.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Contact => "contact",
+            Self::Periods => "periods",
+        }
+    }
 }
 
 /// An application that takes PDUs one after the other.

@@ -17,6 +17,7 @@ mod programs;
 mod session;
 mod session_bridges;
 mod session_flows;
+mod session_initialise;
 mod session_messages;
 mod studies;
 mod transfer;

@@ -23,6 +23,15 @@ pub(super) fn check_announcement(c: &mut Compiler<'_>, at: &str, node: &SessionN
     }
 }
 
+/// Whether a node that leaves parts of its registers to others has any.
+pub(super) fn check_writes(c: &mut Compiler<'_>, at: &str, node: &SessionNodeSpec) {
+    if c.host.is_none() && filled(&node.writes).len() < RegisterPart::ALL.len() {
+        let message = "nobody gives devices their registers";
+        let finding = Diagnostic::error("SC096", format!("{at}/writes"), message);
+        c.once(finding.help("set up the fabric by a host (configure.fabric), or leave it out"));
+    }
+}
+
 /// Ids that are scanned; none, if peers are known.
 pub(super) fn scans(
     c: &mut Compiler<'_>,
