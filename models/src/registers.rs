@@ -60,8 +60,8 @@ pub(crate) enum Effect {
 struct Plugs {
     serial: Serial,
     voq: Vec<PortCsr>,
-    /// Number of the block of session management, and the block.
-    session: Option<(usize, session::Block)>,
+    /// Numbers of the blocks of session management, and the blocks: one for each conveyance.
+    session: Vec<(usize, session::Block)>,
     /// Egress port by destination id; empty for an endpoint.
     table: Vec<u8>,
     effects: Vec<Effect>,
@@ -69,9 +69,9 @@ struct Plugs {
 
 impl logical::register::Device for Plugs {
     fn read_block(&self, block: usize, offset: u32) -> u32 {
-        match (block, &self.session) {
+        match (block, self.session.iter().find(|(at, _)| *at == block)) {
             (SERIAL_BLOCK, _) => self.serial.read(offset),
-            (_, Some((at, session))) if *at == block => session.read(offset),
+            (_, Some((_, session))) => session.read(offset),
             _ => self.voq_port(offset).map_or(0, |port| self.voq[port].value()),
         }
     }
@@ -82,7 +82,7 @@ impl logical::register::Device for Plugs {
             if offset == serial::GENERAL_CONTROL && self.serial.is_enabled() {
                 self.effects.push(Effect::Enabled);
             }
-        } else if let Some((_, session)) = self.session.as_mut().filter(|(at, _)| *at == block) {
+        } else if let Some((_, session)) = self.session.iter_mut().find(|(at, _)| *at == block) {
             session.write(Writer::Fabric, offset, value);
         } else if let Some(port) = self.voq_port(offset) {
             self.voq[port] = self.voq[port].written(value);
@@ -169,15 +169,16 @@ impl Space {
         if own.ports.iter().any(|port| port.gen_sup || port.rx_sup) {
             blocks.push(Block { id: csr::EF_ID, octets: csr::FIRST_PORT_OFFSET + 4 * u32::from(ports) });
         }
-        let session = own.session.then(|| {
+        let mut sessions = Vec::new();
+        for _ in 0..own.sessions {
             let mut session = session::Block::new(0, SESSION_ATTRIBUTES);
             // Until its software is up, an endpoint is in the first stage of its initialisation.
             session.write(Writer::Local, session::offset::ATTRIBUTE_RANGE, INITIALISING);
             session.write(Writer::Local, session::offset::ADVERTISEMENT, Contact::Mailbox(0).advertisement());
             let octets = session::offset::ATTRIBUTES + 8 * u32::from(SESSION_ATTRIBUTES);
             blocks.push(Block { id: session::EF_ID, octets });
-            (blocks.len() - 1, session)
-        });
+            sessions.push((blocks.len() - 1, session));
+        }
         let description = Description {
             identity: Identity { device: model, ..Identity::default() },
             role,
@@ -194,7 +195,7 @@ impl Space {
             plugs: Plugs {
                 serial,
                 voq,
-                session,
+                session: sessions,
                 table: vec![NO_ROUTE; if own.switch { usize::from(any) + 1 } else { 0 }],
                 effects: Vec::new(),
             },
@@ -224,15 +225,15 @@ impl Space {
         }
     }
 
-    /// The processor of the device announces where it takes management messages of session management: in its
-    /// block, or, without one, in its Component Tag, of which the host keeps the lower half. In a block it
-    /// may leave something to others, in the stage `next`.
-    pub fn announce(&mut self, contact: Option<Contact>, attributes: &Attributes, next: u8) {
-        if let Some((_, session)) = &mut self.plugs.session {
-            session.announce_part(contact, attributes, next);
-            return;
+    /// The processor of the device announces where it takes management messages of session management: one
+    /// contact in each of its blocks, and the next, if there is one, in its Component Tag, of which the host
+    /// keeps the lower half. In blocks it may leave something to others, in the stage `next`.
+    pub fn announce(&mut self, contacts: &[Contact], attributes: &Attributes, next: u8) {
+        let mut contacts = contacts.iter().copied();
+        for (_, session) in &mut self.plugs.session {
+            session.announce_part(contacts.next(), attributes, next);
         }
-        let Some(contact) = contact else { return };
+        let Some(contact) = contacts.next() else { return };
         let tag = contact.component_tag(self.file.component_tag() as u16);
         let tag = tag.expect("the compiler allows contacts that a tag can name");
         let access = Access::register(offset::COMPONENT_TAG).expect("a register's offset");
@@ -287,7 +288,7 @@ mod tests {
     fn no_write_links_messages_with_virtual_channels() {
         let able = PortVoq { gen_sup: true, rx_sup: true, ..PortVoq::default() };
         let deaf = PortVoq { rx_sup: true, ..PortVoq::default() };
-        let device = |switch, ports| OutlineDevice { switch, session: false, tagged: false, ports };
+        let device = |switch, ports| OutlineDevice { switch, sessions: 0, tagged: false, ports };
         let outline = Outline {
             devices: vec![device(false, vec![able]), device(true, vec![able, deaf, able])],
             links: vec![((0, 0), (1, 0))],

@@ -288,6 +288,9 @@ pub struct SessionSummary {
     /// Answers that a stream is not known, where data goes without OPEN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown_streams: Option<u64>,
+    /// Management messages by what carried them, if a node takes them on both conveyances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub management: Option<ManagementSummary>,
     /// What bridges and a broadcast server did, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bridged: Option<BridgedSummary>,
@@ -297,6 +300,22 @@ pub struct SessionSummary {
     /// What streams cost, where a census counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostSummary>,
+}
+
+/// Management messages by what carried them.
+#[derive(Clone, Debug, Serialize)]
+pub struct ManagementSummary {
+    /// By type 11.
+    pub messages: u64,
+    /// By type 9.
+    pub streams: u64,
+}
+
+impl ManagementSummary {
+    fn new(totals: &SessionTotals) -> Option<Self> {
+        let [messages, streams] = totals.stats.managed;
+        totals.on_both.then_some(Self { messages, streams })
+    }
 }
 
 /// Frames that went elsewhere than along one stream.
@@ -614,6 +633,7 @@ impl SessionSummary {
             missed_steps: stats.missed_steps,
             same_stream: stats.same_stream,
             unknown_streams: totals.unopened.then_some(stats.unknown_streams),
+            management: ManagementSummary::new(totals),
             bridged: BridgedSummary::new(totals),
             user_defined: UserDefinedSummary::new(stats.user_defined),
             cost: CostSummary::new(totals),
@@ -677,6 +697,10 @@ impl SessionSummary {
             count_text(messages.retransmissions),
             counted_text(self.suspects, "times")
         );
+        if let Some(ManagementSummary { messages, streams }) = self.management {
+            let [messages, streams] = [messages, streams].map(count_text);
+            let _ = write!(out, "\n    management messages: {messages} by type 11, {streams} by type 9");
+        }
         let InjectedSummary { lost, duplicated, delayed } = self.injected;
         out += &on_purpose("messages", [lost, duplicated, delayed]);
         if delayed > 0 {

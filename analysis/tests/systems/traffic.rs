@@ -605,7 +605,7 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     let mut node = Fields::new();
     d.set(&mut node, 60, "SessionNodeSpec/algorithm", &["literal", "minimal", "corrected"]);
     d.set(&mut node, 30, "SessionNodeSpec/validation", &[true, false]);
-    d.set(&mut node, 50, "SessionNodeSpec/management", &["message", "stream"]);
+    d.set(&mut node, 50, "SessionNodeSpec/management", &["message", "stream", "both"]);
     d.set(&mut node, 50, "SessionNodeSpec/data", &["message", "stream"]);
     d.set(&mut node, 25, "SessionNodeSpec/mailbox", &[0, 3, 9]);
     d.set(&mut node, 25, "SessionNodeSpec/data_mailbox", &[1, 2]);
@@ -629,8 +629,14 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     d.set(&mut node, 2, "SessionNodeSpec/refuses", &[true, false]);
     if world.configured {
         d.set(&mut node, 50, "SessionNodeSpec/contact", &["assumed", "registers"]);
-        if node.get("management").is_none_or(|management| management == "message") {
-            d.set(&mut node, 30, "SessionNodeSpec/announces", &["block", "component_tag"]);
+        match node.get("management").and_then(Value::as_str) {
+            None | Some("message") => {
+                d.set(&mut node, 30, "SessionNodeSpec/announces", &["block", "component_tag"]);
+            }
+            Some("both") => {
+                d.set(&mut node, 40, "both/announces", &["block", "block_and_tag"]);
+            }
+            Some(_) => {}
         }
         let writes = [json!([]), json!(["contact"]), json!(["periods"]), json!(["periods", "contact"])];
         d.set(&mut node, 40, "SessionNodeSpec/writes", &writes);

@@ -54,12 +54,12 @@ pub struct Visit {
 }
 
 /// What there is to do at a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// A stage of its register block.
-    Block(Work),
-    /// It has no block: its Component Tag says where it takes management messages.
-    Tag(Contact),
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Task {
+    /// A stage of its register blocks, one for each conveyance, in their order.
+    pub blocks: Vec<Work>,
+    /// Where it takes management messages, if its Component Tag says that.
+    pub tag: Option<Contact>,
 }
 
 /// What processors counted.
@@ -172,7 +172,10 @@ struct Round {
     visit: usize,
     attempts: u32,
     list: Discovery,
-    /// Its block is found, and this is done there.
+    /// How many of its blocks are done, whether one of them by this processor.
+    blocks: usize,
+    done: bool,
+    /// A block is found, and this is done there.
     machine: Option<Initialiser>,
     /// Registers that were read, by their offsets in the block, or in the device if there is no block.
     words: BTreeMap<u32, u32>,
@@ -183,7 +186,7 @@ struct Round {
 impl Round {
     fn new(visit: usize) -> Self {
         let (list, words) = (Discovery::new(), BTreeMap::new());
-        Round { visit, attempts: 0, list, machine: None, words, tagged: false }
+        Round { visit, attempts: 0, list, blocks: 0, done: false, machine: None, words, tagged: false }
     }
 
     /// Begins at the node again.
@@ -197,10 +200,16 @@ impl Round {
         }
     }
 
-    fn block(&self) -> Option<u32> {
-        self.list.end()?;
-        self.list.find(EF_ID).map(u32::from)
+    /// Where its blocks are, when their list is known.
+    fn blocks(&self) -> impl Iterator<Item = u32> {
+        let blocks = self.list.blocks().iter().filter(|block| block.id == EF_ID);
+        blocks.map(|block| block.offset.into())
     }
+}
+
+/// What a block offers when this is done there.
+fn offered(work: &Work) -> Option<Participation> {
+    work.contact.map(Participation::Ready)
 }
 
 /// How a visit goes on.
@@ -271,23 +280,40 @@ impl Processor {
             return Next::Ask(access, None);
         }
         let task = &config.visits[round.visit].task;
-        match (round.list.end(), round.block()) {
-            (Some(ListEnd::Unreachable { .. }), _) => Next::Again(Reason::Failed),
-            (_, None) => Self::by_tag(round, task.as_ref()),
-            (_, Some(block)) => match task {
-                Some(Task::Block(work)) => {
-                    let new = || {
-                        let machine = Initialiser::new(config.lock, work.clone());
-                        machine.expect("the compiler allows locks and stages that there are")
-                    };
-                    let machine = round.machine.get_or_insert_with(new);
-                    match machine.poll_transmit() {
-                        Some(ask) => Next::ask(block + ask.offset, ask.write),
-                        None => Self::ended(machine.end()),
-                    }
+        if matches!(round.list.end(), Some(ListEnd::Unreachable { .. })) {
+            return Next::Again(Reason::Failed);
+        }
+        let Some(task) = task else {
+            return match round.blocks().next() {
+                Some(block) => Self::look(round, block),
+                None => Self::by_tag(round, None, &[]),
+            };
+        };
+        while let Some((work, block)) = task.blocks.get(round.blocks).zip(round.blocks().nth(round.blocks)) {
+            let new = || {
+                let machine = Initialiser::new(config.lock, work.clone());
+                machine.expect("the compiler allows locks and stages that there are")
+            };
+            let machine = round.machine.get_or_insert_with(new);
+            if let Some(ask) = machine.poll_transmit() {
+                return Next::ask(block + ask.offset, ask.write);
+            }
+            match Self::ended(machine.end()) {
+                Next::Over(fate @ (Fate::Done | Fate::Past)) => {
+                    round.done |= matches!(fate, Fate::Done);
+                    round.blocks += 1;
+                    round.machine = None;
                 }
-                _ => Self::look(round, block),
-            },
+                other => return other,
+            }
+        }
+        match (task.tag, round.blocks) {
+            (Some(tag), blocks) => {
+                let offers: Vec<Participation> = task.blocks[..blocks].iter().filter_map(offered).collect();
+                Self::by_tag(round, Some(tag), &offers)
+            }
+            (None, 0) => Next::Over(Fate::Stranger),
+            (None, _) => Next::Over(if round.done { Fate::Done } else { Fate::Past }),
         }
     }
 
@@ -318,27 +344,28 @@ impl Processor {
         }
     }
 
-    /// A device without a block. Of its Component Tag the lower half is somebody else's.
-    fn by_tag(round: &mut Round, task: Option<&Task>) -> Next {
+    /// What the Component Tag of a device says beside its blocks, and shall say. Its lower half is somebody
+    /// else's.
+    fn by_tag(round: &mut Round, contact: Option<Contact>, blocks: &[Participation]) -> Next {
         if let Some(at) = tag::next(&round.words) {
             return Next::ask(at, None);
         }
         let found = round.words[&register_offset::COMPONENT_TAG];
-        match (tag::says(&round.words, 0), task) {
-            (Participation::Ready(_), _) if round.tagged => Next::Over(Fate::Done),
-            (Participation::Ready(_), Some(_)) => Next::Over(Fate::Past),
+        match (tag::says(&round.words, blocks, 0), contact) {
             (Participation::Ready(_), None) => Next::Over(Fate::Found),
-            (_, Some(&Task::Tag(contact))) if !round.tagged => {
-                let tag = contact.component_tag(found as u16);
-                let tag = tag.filter(|&tag| tag::says_with(&round.words, tag, 0) != Participation::None);
+            (Participation::Ready(_), Some(_)) if round.tagged || round.done => Next::Over(Fate::Done),
+            (Participation::Ready(_), Some(_)) => Next::Over(Fate::Past),
+            (_, Some(_)) if round.tagged => Next::Again(Reason::Undone),
+            (_, Some(contact)) => {
+                let says = |tag: &u32| tag::says_with(&round.words, *tag, blocks, 0) != Participation::None;
+                let tag = contact.component_tag(found as u16).filter(says);
                 let Some(tag) = tag else { return Next::Over(Fate::Stranger) };
                 round.tagged = true;
                 // It is read once more.
                 round.words.remove(&register_offset::COMPONENT_TAG);
                 Next::ask(register_offset::COMPONENT_TAG, Some(tag))
             }
-            (_, Some(_)) if round.tagged => Next::Again(Reason::Undone),
-            _ => Next::Over(Fate::Stranger),
+            (_, None) => Next::Over(Fate::Stranger),
         }
     }
 

@@ -200,9 +200,9 @@ impl<'a> Ends<'a> {
 pub(crate) enum Own {
     /// Writes a word: offset and value.
     Write(u32, u32),
-    /// Says where it takes management messages of session management, or leaves that to others, with its
-    /// attributes, and which stage of its registers follows; 0: none.
-    Announce(Option<Contact>, Attributes, u8),
+    /// Says where it takes management messages of session management, or leaves that to others (none), with
+    /// its attributes, and which stage of its registers follows; 0: none.
+    Announce(Vec<Contact>, Attributes, u8),
 }
 
 /// What a protocol sees of its endpoint while it is called.
@@ -294,8 +294,8 @@ impl Cx<'_> {
 
     /// Announces in the own registers where management messages are taken, or leaves that to others. `next`:
     /// the stage that follows, 0 for none.
-    pub fn announce(&mut self, contact: Option<Contact>, attributes: Attributes, next: u8) {
-        self.own.push(Own::Announce(contact, attributes, next));
+    pub fn announce(&mut self, contacts: Vec<Contact>, attributes: Attributes, next: u8) {
+        self.own.push(Own::Announce(contacts, attributes, next));
     }
 
     /// Tells observers of something that happened now.

@@ -305,8 +305,8 @@ impl Session {
         match conveyance {
             Conveyance::Message { .. } => true,
             Conveyance::Stream { cos, stream_id: stream } => {
-                let contact = self.apps.iter().find_map(|app| app.config.directory.get(&node));
-                contact.map(|entry| entry.contact) == Some(Contact::Stream { stream, cos })
+                let entry = self.apps.iter().find_map(|app| app.config.directory.get(&node));
+                entry.is_some_and(|entry| entry.manages_on(stream, cos))
             }
             _ => false,
         }
@@ -343,7 +343,8 @@ impl Protocol for Session {
             let OwnRegisters { contact, periods: says_periods, next } = config.own;
             let attributes = if says_periods { own.attributes() } else { Attributes::default() };
             if contact || says_periods {
-                cx.announce(contact.then_some(own.contact), attributes, next);
+                let contacts = if contact { config.announced() } else { Vec::new() };
+                cx.announce(contacts, attributes, next);
             }
         }
         self.seat(cx, app).start(cx);

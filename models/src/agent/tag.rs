@@ -10,17 +10,23 @@ pub(super) fn next(words: &BTreeMap<u32, u32>) -> Option<u32> {
     all.into_iter().find(|at| !words.contains_key(at))
 }
 
-/// What the Component Tag says, or would say. `cos`: that of the stream of a tag that names one.
-pub(super) fn says_with(words: &BTreeMap<u32, u32>, tag: u32, cos: u8) -> Participation {
+/// What the Component Tag says, or would say, beside what the blocks of the device say. `cos`: that of the
+/// stream of a tag that names one.
+pub(super) fn says_with(
+    words: &BTreeMap<u32, u32>,
+    tag: u32,
+    blocks: &[Participation],
+    cos: u8,
+) -> Participation {
     let word = |at| words.get(&at).copied().unwrap_or(0);
     let both = word(offset::SOURCE_OPERATIONS) & word(offset::DESTINATION_OPERATIONS);
     let carries =
         Carries { messages: both & operation::MESSAGE != 0, streams: both & operation::STREAMING != 0 };
     let tag = component_tag(tag, cos);
-    if tag_counts(&[], tag, carries) { tag } else { Participation::None }
+    if tag_counts(blocks, tag, carries) { tag } else { Participation::None }
 }
 
-/// What the Component Tag says.
-pub(super) fn says(words: &BTreeMap<u32, u32>, cos: u8) -> Participation {
-    says_with(words, words.get(&offset::COMPONENT_TAG).copied().unwrap_or(0), cos)
+/// What the Component Tag says beside the blocks of the device.
+pub(super) fn says(words: &BTreeMap<u32, u32>, blocks: &[Participation], cos: u8) -> Participation {
+    says_with(words, words.get(&offset::COMPONENT_TAG).copied().unwrap_or(0), blocks, cos)
 }

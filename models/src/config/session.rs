@@ -85,10 +85,14 @@ pub struct SessionConfig {
     pub announces: bool,
     /// What of its registers it writes itself.
     pub own: OwnRegisters,
-    /// It has no register block, and announces itself in its Component Tag.
+    /// Register blocks that it has: one for each conveyance, or fewer if its Component Tag stands for one.
+    pub blocks: u8,
+    /// What no block says of where it takes messages its Component Tag says.
     pub tagged: bool,
     /// Whether it looks at the Component Tags of nodes without a block.
     pub reads_tags: bool,
+    /// Whether it looks at the Component Tag of a node whose blocks do not offer its own conveyance.
+    pub reads_beside: bool,
     /// Ids whose registers it reads to find out whom it opens conduits to; empty: it knows them.
     pub scans: Vec<u16>,
     /// It asks for the attributes of a peer (REQUEST) before it opens anything.
@@ -122,6 +126,17 @@ pub struct SessionConfig {
 }
 
 impl SessionConfig {
+    /// What its registers say of where it takes messages: each block one contact, in their order, then the
+    /// Component Tag. Beside a block it is the mailbox that stands in the tag (Annex 2 3.3).
+    pub fn announced(&self) -> Vec<Contact> {
+        let own = self.directory[&self.node];
+        let mut contacts: Vec<Contact> = own.contacts().collect();
+        if self.tagged && self.blocks > 0 {
+            contacts.sort_by_key(|contact| matches!(contact, Contact::Mailbox(_)));
+        }
+        contacts
+    }
+
     /// Whether an id is that of the group to which Ethernet broadcasts go.
     pub fn is_group(&self, id: u16) -> bool {
         matches!(self.protocol, SessionProtocol::Ethernet { multicast: Some(group), .. } if group == id)
@@ -191,6 +206,8 @@ pub struct Restart {
 pub struct Announcement {
     /// Where it takes management messages.
     pub contact: Contact,
+    /// Where else: on the other conveyance, if it is on two.
+    pub second: Option<Contact>,
     /// REQUEST_RETRY_PERIOD, REQUEST_TIMEOUT_PERIOD and FLOW_CONTROL_XON_TIMEOUT_PERIOD, microseconds.
     pub periods: [u32; 3],
     /// It takes data on streams without OPEN as DATA3, by type 9.
@@ -198,6 +215,21 @@ pub struct Announcement {
 }
 
 impl Announcement {
+    /// Where it takes management messages, of one conveyance or of two.
+    pub fn contacts(&self) -> impl Iterator<Item = Contact> + use<> {
+        [self.contact].into_iter().chain(self.second)
+    }
+
+    /// Whether this stream is one of management messages to it.
+    pub fn manages_on(&self, stream: u16, cos: u8) -> bool {
+        self.contacts().any(|contact| contact == Contact::Stream { stream, cos })
+    }
+
+    /// Where a node with `own` contact sends messages to it, if it knows that without registers.
+    pub fn contact_for(&self, own: Contact) -> Contact {
+        self.contacts().find(|contact| contact.goes_like(own)).unwrap_or(self.contact)
+    }
+
     /// Node-wide attributes: the periods.
     pub fn attributes(&self) -> Attributes {
         let [retry, timeout, xon] = self.periods;

@@ -242,6 +242,8 @@ pub struct SessionStats {
     pub data_messages: u64,
     /// Octets of all other messages, without what carries them; of those that leave twice, twice.
     pub management_octets: u64,
+    /// These messages by what carries them: type 11, type 9.
+    pub managed: [u64; 2],
     /// Repetitions of requests.
     pub retransmissions: u64,
     /// Malformed messages received.
@@ -368,6 +370,9 @@ impl SessionStats {
         self.rts += other.rts;
         self.data_messages += other.data_messages;
         self.management_octets += other.management_octets;
+        for (sum, count) in self.managed.iter_mut().zip(other.managed) {
+            *sum += count;
+        }
         self.retransmissions += other.retransmissions;
         self.malformed += other.malformed;
         self.dropped += other.dropped;
@@ -450,6 +455,8 @@ pub struct SessionTotals {
     pub all_open: Option<Time>,
     /// Data goes on a stream that needs no OPEN.
     pub unopened: bool,
+    /// A node takes management messages on both conveyances.
+    pub on_both: bool,
     /// Broadcasts are copied by switches.
     pub multicast: bool,
     /// There is a bridge or a broadcast server.

@@ -28,9 +28,10 @@ pub struct Outline {
 pub struct OutlineDevice {
     /// A switch; otherwise an endpoint with one port.
     pub switch: bool,
-    /// It has the block of session management.
-    pub session: bool,
-    /// It is a node of session management without that block, and says so in its Component Tag.
+    /// Blocks of session management that it has.
+    pub sessions: u8,
+    /// It is a node of session management that says in its Component Tag what its blocks, if it has any, do
+    /// not say.
     pub tagged: bool,
     /// Part 12 abilities of its ports.
     pub ports: Vec<PortVoq>,
@@ -40,15 +41,15 @@ impl Outline {
     /// The outline of a fabric that is set up by a host.
     pub fn of(config: &FabricConfig) -> Option<Self> {
         let parts = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
-        let nodes: BTreeMap<u32, bool> = parts
+        let nodes: BTreeMap<u32, (u8, bool)> = parts
             .filter_map(|(agent, part)| match &part.protocol {
-                ProtocolConfig::Session(node) => Some((agent.device, node.tagged)),
+                ProtocolConfig::Session(node) => Some((agent.device, (node.blocks, node.tagged))),
                 _ => None,
             })
             .collect();
         let devices = config.devices.iter().zip(0..).map(|(device, index)| OutlineDevice {
-            session: nodes.get(&index) == Some(&false),
-            tagged: nodes.get(&index) == Some(&true),
+            sessions: nodes.get(&index).map_or(0, |node| node.0),
+            tagged: nodes.get(&index).is_some_and(|node| node.1),
             switch: matches!(device.model, DeviceModel::Switch(_)),
             ports: device.ports.iter().map(|port| port.voq).collect(),
         });

@@ -79,8 +79,8 @@ impl<P: Build> Fabric<P> {
             let space = &mut self.registers.spaces[device as usize];
             let (offset, value) = match own {
                 Own::Write(offset, value) => (offset, value),
-                Own::Announce(contact, attributes, next) => {
-                    space.announce(contact, &attributes, next);
+                Own::Announce(contacts, attributes, next) => {
+                    space.announce(&contacts, &attributes, next);
                     continue;
                 }
             };

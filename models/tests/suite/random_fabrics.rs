@@ -215,8 +215,10 @@ fn with_sessions(net: &mut Net, seed: u64) {
         Contact::Stream { stream: 0xDF00, cos: 1 },
     ]);
     let periods = d.of(&[[3, 10, 5], [20, 60, 20], [250_000, 1_000_000, 1_000_000]]);
-    let entries =
-        members.iter().map(|&id| (id as u16, Announcement { contact, periods, typed_data: false })).collect();
+    let entries = members
+        .iter()
+        .map(|&id| (id as u16, Announcement { contact, second: None, periods, typed_data: false }))
+        .collect();
     let directory = Arc::new(entries);
     let peers = Arc::new(members.clone());
     let algorithm = d.of(&Algorithm::ALL);
@@ -278,8 +280,10 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 poll: 1_000_000,
                 announces: false,
                 own: OwnRegisters::ALL,
+                blocks: 1,
                 tagged: false,
                 reads_tags: false,
+                reads_beside: false,
                 scans: Vec::new(),
                 asks_first: false,
                 program: None,

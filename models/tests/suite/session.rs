@@ -26,8 +26,12 @@ const PIPELINE: u64 = 100_000;
 
 fn node(id: u16, nodes: u16) -> SessionConfig {
     let mailbox = Contact::Mailbox(2);
-    let entry =
-        Announcement { contact: mailbox, periods: [250_000, 1_000_000, 1_000_000], typed_data: false };
+    let entry = Announcement {
+        contact: mailbox,
+        second: None,
+        periods: [250_000, 1_000_000, 1_000_000],
+        typed_data: false,
+    };
     SessionConfig {
         node: id,
         algorithm: Corrected,
@@ -63,8 +67,10 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         poll: 1_000_000,
         announces: false,
         own: OwnRegisters::ALL,
+        blocks: 1,
         tagged: false,
         reads_tags: false,
+        reads_beside: false,
         scans: Vec::new(),
         asks_first: false,
         program: None,
@@ -125,7 +131,12 @@ impl Pair {
     /// Changes where management messages go.
     fn convey(&mut self, contact: Contact) {
         for node in &mut self.nodes {
-            let entry = Announcement { contact, periods: [250_000, 1_000_000, 1_000_000], typed_data: false };
+            let entry = Announcement {
+                contact,
+                second: None,
+                periods: [250_000, 1_000_000, 1_000_000],
+                typed_data: false,
+            };
             node.directory = Arc::new([(0, entry), (1, entry)].into());
         }
     }

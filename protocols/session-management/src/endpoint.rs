@@ -69,6 +69,8 @@ pub struct Config {
     pub node: u16,
     /// Where it takes management messages.
     pub contact: Contact,
+    /// Where else it takes them: on the other conveyance, if it is on two (§2.4).
+    pub second: Option<Contact>,
     /// Where all others take them, if that is hard-coded and registers are not read.
     pub assumed: Option<Contact>,
     /// Whether reserved fields are checked.
@@ -116,6 +118,7 @@ impl Config {
         Self {
             node,
             contact,
+            second: None,
             assumed: None,
             mode: Mode::NonValidation,
             algorithm: Algorithm::Corrected,
@@ -135,6 +138,26 @@ impl Config {
             check_interval: Some(10_000),
             register_interval: 1_000_000,
         }
+    }
+}
+
+impl Config {
+    /// Where it takes management messages.
+    fn contacts(&self) -> impl Iterator<Item = Contact> {
+        [self.contact].into_iter().chain(self.second)
+    }
+
+    /// Whether this Type 9 stream is one of management messages.
+    fn manages_on(&self, stream: u16) -> bool {
+        self.contacts().any(|contact| matches!(contact, Contact::Stream { stream: own, .. } if own == stream))
+    }
+
+    /// The mailbox for management messages, if there is one.
+    fn mailbox(&self) -> Option<u8> {
+        self.contacts().find_map(|contact| match contact {
+            Contact::Mailbox(mailbox) => Some(mailbox),
+            Contact::Stream { .. } => None,
+        })
     }
 }
 
@@ -800,8 +823,7 @@ impl Endpoint {
     /// Whether ACCEPT may hand a StreamID out.
     fn is_free(&self, peer: u16, stream: u16) -> bool {
         let stream_ref = StreamRef::receive(peer, stream);
-        let management = matches!(self.config.contact, Contact::Stream { stream: own, .. } if own == stream);
-        !management
+        !self.config.manages_on(stream)
             && stream != BROADCAST_STREAM
             && !self.config.vendor_streams.contains(&stream)
             && !self.streams.contains_key(&stream_ref)

@@ -56,6 +56,12 @@ impl Contact {
         }
     }
 
+    /// Whether both are of one conveyance: Type 11, or Type 9.
+    #[must_use]
+    pub const fn goes_like(self, other: Self) -> bool {
+        matches!(self, Self::Mailbox(_)) == matches!(other, Self::Mailbox(_))
+    }
+
     /// Whether such a contact can exist.
     #[must_use]
     pub const fn is_valid(self) -> bool {
@@ -158,19 +164,35 @@ pub struct Carries {
 /// cannot be used offers nothing.
 #[must_use]
 pub fn tag_counts(blocks: &[Participation], tag: Participation, carries: Carries) -> bool {
-    let same = |a: Contact, b: Contact| matches!(a, Contact::Mailbox(_)) == matches!(b, Contact::Mailbox(_));
     match tag {
         Participation::Ready(tag) => {
             let carried = if matches!(tag, Contact::Mailbox(_)) { carries.messages } else { carries.streams };
             carried
                 && !blocks.iter().any(|block| match block {
-                    Participation::Ready(contact) => same(*contact, tag),
+                    Participation::Ready(contact) => contact.goes_like(tag),
                     Participation::Initialising(_) => true,
                     Participation::None | Participation::Unusable => false,
                 })
         }
         _ => false,
     }
+}
+
+/// Where a reader sends its messages to a node on several conveyances: to the one on which it takes messages
+/// itself (`own`), if there is such a one, else to the first. `blocks`: what the register blocks of the node
+/// say, in their order; `tag`: what its Component Tag says, if that counts. While one of the blocks is being
+/// initialised the node gets no message.
+#[must_use]
+pub fn choose(own: Contact, blocks: &[Participation], tag: Participation) -> Participation {
+    let all = || blocks.iter().copied().chain([tag]);
+    if let Some(initialising) = all().find(|found| matches!(found, Participation::Initialising(_))) {
+        return initialising;
+    }
+    let mut contacts = all().filter(|found| matches!(found, Participation::Ready(_)));
+    let like = |found: &Participation| matches!(found, Participation::Ready(to) if to.goes_like(own));
+    let unusable = || all().find(|found| *found == Participation::Unusable);
+    let first = contacts.clone().next();
+    contacts.find(like).or(first).or_else(unusable).unwrap_or(Participation::None)
 }
 
 /// Who writes a register.

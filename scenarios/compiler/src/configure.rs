@@ -70,7 +70,7 @@ impl Compiler<'_> {
             devices: (ports.iter().enumerate())
                 .map(|(device, ports)| OutlineDevice {
                     switch: self.graph.is_switch(device),
-                    session: false,
+                    sessions: 0,
                     tagged: false,
                     ports: ports.iter().map(|port| port.voq).collect(),
                 })

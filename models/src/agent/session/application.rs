@@ -281,7 +281,8 @@ impl Seat<'_> {
             return;
         }
         if let Some(entry) = self.app.config.directory.get(&peer) {
-            let ready = Participation::Ready(entry.contact);
+            let own = self.app.config.directory[&self.app.config.node].contact;
+            let ready = Participation::Ready(entry.contact_for(own));
             self.node.endpoint.handle_participation(now, peer, ready, &entry.attributes());
         }
     }

@@ -29,6 +29,7 @@ pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
         totals.bridged |= app.is_bridged();
         totals.unopened |= matches!(app.config.wanted, Wanted::Nothing(_));
         let own = app.config.node;
+        totals.on_both |= app.config.directory[&own].second.is_some();
         for peer in app.config.creates.iter().flat_map(|creates| creates.peers.iter()) {
             let peer = *peer as u16;
             let closed = app.closed.contains(&peer);

@@ -123,12 +123,11 @@ impl Seat<'_> {
             return;
         }
         let octets = &transmit.octets;
-        let own = |contact: Contact| match (contact, transmit.conveyance) {
-            (Contact::Stream { stream: managed, .. }, Contact::Stream { stream, .. }) => managed == stream,
-            _ => false,
+        let entry = self.app.config.directory.get(&transmit.destination);
+        let managed = match transmit.conveyance {
+            Contact::Stream { stream, cos } => entry.is_some_and(|entry| entry.manages_on(stream, cos)),
+            Contact::Mailbox(_) => false,
         };
-        let managed =
-            self.app.config.directory.get(&transmit.destination).is_some_and(|entry| own(entry.contact));
         // What goes to a group goes where every node takes management messages.
         let managed = managed || self.app.config.is_group(transmit.destination);
         let headless = matches!(transmit.conveyance, Contact::Stream { .. }) && !managed;
@@ -179,7 +178,8 @@ impl Seat<'_> {
     /// Octets that the scenario wants to be sent leave as a management message.
     pub(super) fn inject(&mut self, cx: &mut Cx<'_>, number: usize) {
         let (_, destination, octets) = self.app.config.injections[number].clone();
-        let conveyance = self.app.config.directory[&destination].contact;
+        let own = self.app.config.directory[&self.app.config.node].contact;
+        let conveyance = self.app.config.directory[&destination].contact_for(own);
         let transmit = Transmit {
             destination,
             conveyance,
@@ -208,7 +208,9 @@ impl Seat<'_> {
         let to = u32::from(transmit.destination);
         let ends = !matches!(transmit.order, Order::Part { last: false, .. });
         if !data {
-            self.app.stats.management_octets += transmit.octets.len() as u64;
+            let stats = &mut self.app.stats;
+            stats.management_octets += transmit.octets.len() as u64;
+            stats.managed[usize::from(matches!(transmit.conveyance, Contact::Stream { .. }))] += 1;
         }
         let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) });
         if data {

@@ -71,6 +71,7 @@ pub(super) fn endpoint_config(apps: &[&SessionConfig]) -> Config {
     let own = config.directory[&config.node];
     let offers = if config.refuses { Vec::new() } else { apps.iter().map(|config| offer(config)).collect() };
     let mut endpoint = Config::new(config.node, own.contact, offers);
+    endpoint.second = own.second;
     endpoint.mode = config.mode;
     endpoint.algorithm = config.algorithm;
     endpoint.max_records = config.record_limit as usize;

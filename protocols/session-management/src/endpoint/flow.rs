@@ -521,7 +521,7 @@ impl Endpoint {
 
     /// A PDU that came in on a Type 9 stream. The stream of management messages holds those.
     pub fn handle_pdu(&mut self, now: u64, source: u16, cos: u8, stream: u16, octets: &[u8]) {
-        if matches!(self.config.contact, Contact::Stream { stream: own, .. } if own == stream) {
+        if self.config.manages_on(stream) {
             return self.handle_message(now, source, octets);
         }
         self.advance(now);

@@ -297,10 +297,7 @@ impl Endpoint {
             crate::negotiate::check_open(open.protocol, open.attributes)?;
             return Err(Refusal::Protocol);
         };
-        let mailbox = self.config.data_mailbox.or(match self.config.contact {
-            Contact::Mailbox(mailbox) => Some(mailbox),
-            Contact::Stream { .. } => None,
-        });
+        let mailbox = self.config.data_mailbox.or(self.config.mailbox());
         Ok((protocol, judge_open(offer, open.attributes, mailbox)?))
     }
 
@@ -367,7 +364,7 @@ impl Endpoint {
             cos,
             source: self.source_of(stream),
             stream: stream.stream,
-            mailbox: self.config.contact.status_mailbox(),
+            mailbox: self.config.mailbox().unwrap_or(0),
             command: 0x03,
             version: crate::message::VERSION,
             bits: StatusBits::FUNCTIONAL,

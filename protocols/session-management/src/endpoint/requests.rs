@@ -191,7 +191,7 @@ impl Endpoint {
             cos,
             source: self.source_of(stream),
             stream: stream.stream,
-            mailbox: self.config.contact.status_mailbox(),
+            mailbox: self.config.mailbox().unwrap_or(0),
             command: 0,
             version: 0,
             bits: bits.with(StatusBits::REQUEST),

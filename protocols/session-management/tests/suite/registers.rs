@@ -8,7 +8,7 @@ use session_management::message::{Message, Mode};
 use session_management::negotiate::check_open;
 use session_management::protocol::Protocol;
 use session_management::register::{
-    Block, Carries, Contact, LockStep, Participation, Report, Writer, advertisement, component_tag,
+    Block, Carries, Contact, LockStep, Participation, Report, Writer, advertisement, choose, component_tag,
     lock_step, offset, periods, read_block, tag_counts,
 };
 
@@ -190,6 +190,69 @@ fn a_block_for_each_conveyance() {
     assert_eq!(first.participation, Participation::Ready(Contact::Mailbox(2)));
     assert_eq!(second.participation, Participation::Ready(STREAM));
     assert_eq!((first.attributes, second.attributes), (list, Attributes::new()));
+}
+
+/// Who reads a node on two conveyances sends where it takes messages itself, or to the first. A node of which a
+/// part is still being initialised gets nothing.
+///
+/// Proves: SMP-3.3-2, SMP-3.3-5, SMP-5.3-5, SMP-3.2-7
+#[test]
+fn a_reader_chooses_its_own_conveyance() {
+    let ready = Participation::Ready;
+    let (mailbox, stream) = (Contact::Mailbox(2), STREAM);
+    let (initialising, none) = (Participation::Initialising(3), Participation::None);
+    for (own, blocks, tag, chosen) in [
+        (mailbox, vec![ready(mailbox), ready(stream)], none, ready(mailbox)),
+        (stream, vec![ready(mailbox), ready(stream)], none, ready(stream)),
+        // Whatever the mailbox, whatever the stream.
+        (Contact::Mailbox(63), vec![ready(stream), ready(mailbox)], none, ready(mailbox)),
+        // There is no choice.
+        (stream, vec![ready(mailbox)], none, ready(mailbox)),
+        (stream, vec![none, ready(mailbox)], none, ready(mailbox)),
+        // The mailbox stands in the tag.
+        (mailbox, vec![ready(stream)], ready(mailbox), ready(mailbox)),
+        (stream, vec![ready(stream)], ready(mailbox), ready(stream)),
+        (mailbox, vec![], ready(stream), ready(stream)),
+        (mailbox, vec![initialising, ready(mailbox)], none, initialising),
+        (mailbox, vec![ready(mailbox), initialising], none, initialising),
+        (mailbox, vec![Participation::Unusable, none], none, Participation::Unusable),
+        (mailbox, vec![none], none, none),
+        (mailbox, vec![], none, none),
+    ] {
+        assert_eq!(choose(own, &blocks, tag), chosen, "{own:?} {blocks:?} {tag:?}");
+    }
+}
+
+/// A node on two conveyances takes messages on either, names its mailbox in STATUS, and hands its stream of
+/// management messages out to nobody.
+///
+/// Proves: SMP-2.4-4, SMP-4.2.8-13
+#[test]
+fn a_node_takes_messages_on_both_conveyances() {
+    for (first, second) in [(Contact::Mailbox(5), STREAM), (STREAM, Contact::Mailbox(5))] {
+        let mut config = config(P, Algorithm::Corrected);
+        (config.contact, config.second, config.first_stream) = (first, Some(second), 0x2000);
+        let mut node = Endpoint::new(config);
+        let open = |number| [3, 1, 0, 0x12, 2, 0, 0, 1, 0xF0, 0, 0, 3, 0, 0, 0, number];
+        node.handle_message(0, M, &open(0));
+        node.handle_pdu(0, M, 0x80, 0xFFF0, &open(1));
+        assert_eq!(node.counters().received, 2);
+        assert_eq!(node.streams().count(), 2);
+        // An unknown command, by type 9.
+        node.handle_pdu(0, M, 0x80, 0xFFF0, &[0x0C, 1]);
+        let status = std::iter::from_fn(|| node.poll_transmit()).find(|message| message.octets[0] == 0x10);
+        let status = status.unwrap().octets;
+        let Ok(Message::Status(status)) = Message::parse(&status, Mode::Validation) else { panic!() };
+        assert_eq!(status.mailbox, 5);
+    }
+    let mut config = config(P, Algorithm::Corrected);
+    config.second = Some(Contact::Stream { stream: 0x2001, cos: 0 });
+    let mut node = Endpoint::new(config);
+    for number in 0..3u8 {
+        node.handle_message(0, M, &[3, 1, 0, 0x12, 2, 0, 0, 1, 0xF0, 0, 0, 3, 0, 0, 0, number]);
+    }
+    let streams: Vec<u16> = node.streams().map(|(stream, _)| stream.stream).collect();
+    assert_eq!(streams, [0x2000, 0x2002, 0x2003]);
 }
 
 fn unconfigured() -> Endpoint {

@@ -13,7 +13,9 @@ use crate::topology::shortened;
 use crate::units::Ratio;
 use models::agent::initialise::{ProcessorConfig, Task, Visit};
 use models::config::{Announcement, Destinations, FabricConfig, ProtocolConfig};
+use models::session_management::attribute::Attributes;
 use models::session_management::initialise::{MAX_STAGE, Work};
+use models::session_management::register::Contact;
 use models::sim_core::Time;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,8 +140,10 @@ impl Kind for Initialise {
 struct Registers {
     device: usize,
     announcement: Announcement,
+    /// Those of its blocks in their order, then that of its Component Tag.
+    contacts: Vec<Contact>,
     own: BTreeSet<RegisterPart>,
-    tagged: bool,
+    blocks: u8,
 }
 
 /// A stage of a node, and the flows that do it.
@@ -168,12 +172,12 @@ fn registers(parts: &[Placed]) -> BTreeMap<u16, Registers> {
         let mut own = BTreeSet::new();
         own.extend(node.own.contact.then_some(RegisterPart::Contact));
         own.extend(node.own.periods.then_some(RegisterPart::Periods));
-        let (announcement, tagged) = (node.directory[&node.node], node.tagged);
-        if tagged {
+        let (announcement, contacts, blocks) = (node.directory[&node.node], node.announced(), node.blocks);
+        if blocks == 0 {
             // A Component Tag says no periods.
             own.remove(&RegisterPart::Periods);
         }
-        nodes.insert(node.node, Registers { device: placed.device, announcement, own, tagged });
+        nodes.insert(node.node, Registers { device: placed.device, announcement, contacts, own, blocks });
     }
     nodes
 }
@@ -196,19 +200,16 @@ pub(super) fn assign(c: &mut Compiler<'_>, parts: &mut [Placed]) {
         let next = |stage: u8| numbers.iter().copied().find(|number| *number > stage).unwrap_or(0);
         next_of_own.insert(id, if node.own.is_empty() { 0 } else { next(1) });
         for (&number, stage) in &stages {
-            let contact = stage.writes.contains(&RegisterPart::Contact).then_some(node.announcement.contact);
-            let task = match contact {
-                Some(contact) if node.tagged => Task::Tag(contact),
-                contact => Task::Block(Work {
-                    stage: number,
-                    next: next(number),
-                    contact,
-                    attributes: match stage.writes.contains(&RegisterPart::Periods) {
-                        true => node.announcement.attributes(),
-                        false => Default::default(),
-                    },
-                }),
+            let writes = |part| stage.writes.contains(&part);
+            let mut contacts = node.contacts.iter().copied().filter(|_| writes(RegisterPart::Contact));
+            let attributes = match writes(RegisterPart::Periods) {
+                true => node.announcement.attributes(),
+                false => Attributes::default(),
             };
+            let next = next(number);
+            let block = |contact| Work { stage: number, next, contact, attributes: attributes.clone() };
+            let blocks = (0..node.blocks).map(|_| block(contacts.next())).collect();
+            let task = Task { blocks, tag: contacts.next() };
             work.extend(stage.flows.iter().map(|&flow| ((flow, id), task.clone())));
         }
     }
@@ -238,7 +239,7 @@ fn stages(c: &mut Compiler<'_>, id: u16, node: &Registers, parts: &[Placed]) -> 
     };
     let flows: BTreeSet<u16> = parts.iter().filter(visits).map(|placed| placed.flow).collect();
     let all = BTreeSet::from(RegisterPart::ALL);
-    if node.own == all || node.tagged && !node.own.is_empty() {
+    if node.own == all || node.blocks == 0 && !node.own.is_empty() {
         // There is nothing left to do.
         return Some(BTreeMap::new());
     }
@@ -281,7 +282,7 @@ fn stages(c: &mut Compiler<'_>, id: u16, node: &Registers, parts: &[Placed]) -> 
             let help = "let each part be written once: endpoint.session.writes, initialise.writes";
             return no(c, format!("{at}/writes"), twice, help);
         }
-        if node.tagged && (stage != 1 || !writes.contains(&RegisterPart::Contact)) {
+        if node.blocks == 0 && (stage != 1 || !writes.contains(&RegisterPart::Contact)) {
             let message = format!("\"{name}\" has no register block, and a Component Tag has one stage");
             return no(c, at, message, "let one flow of stage 1 write its contact");
         }
@@ -294,7 +295,8 @@ fn stages(c: &mut Compiler<'_>, id: u16, node: &Registers, parts: &[Placed]) -> 
         let at = format!("/traffic/{}/initialise/stage", stages[&stage].flows[0]);
         return no(c, at, message, "number the stages of a node one after the other");
     }
-    let wanted: &[RegisterPart] = if node.tagged { &[RegisterPart::Contact] } else { &RegisterPart::ALL };
+    let wanted: &[RegisterPart] =
+        if node.blocks == 0 { &[RegisterPart::Contact] } else { &RegisterPart::ALL };
     let missing = wanted.iter().find(|part| !node.own.contains(part) && !written.contains_key(part));
     if let Some(part) = missing {
         let message = format!("nobody writes the {} of \"{name}\" into its registers", part.name());
@@ -309,7 +311,8 @@ fn warn_of_locks(c: &mut Compiler<'_>, parts: &[Placed], work: &BTreeMap<(u16, u
     let mut holders: BTreeMap<(u16, u16), BTreeMap<usize, u16>> = BTreeMap::new();
     for placed in parts {
         let Some(config) = processor(placed) else { continue };
-        let block = |visit: &&Visit| matches!(work.get(&(placed.flow, visit.node)), Some(Task::Block(_)));
+        let block =
+            |visit: &&Visit| work.get(&(placed.flow, visit.node)).is_some_and(|task| !task.blocks.is_empty());
         for visit in config.visits.iter().filter(block) {
             holders.entry((visit.node, config.lock)).or_default().insert(placed.device, placed.flow);
         }

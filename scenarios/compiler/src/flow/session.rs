@@ -115,7 +115,7 @@ pub(crate) fn defaults() -> SessionNodeSpec {
     SessionNodeSpec {
         algorithm: Some(AlgorithmKind::Corrected),
         validation: Some(false),
-        management: Some(CarrierKind::Message),
+        management: Some(ManagementKind::Message),
         data: Some(CarrierKind::Message),
         mailbox: Some(0),
         data_mailbox: None,
@@ -370,6 +370,7 @@ pub(crate) fn nodes(
     let restarts = restarts(c, &at, session, &by_name);
     let injections = injections(c, &at, session, &by_name);
     let tags = settings.values().any(|found| *filled(&found.node.announces) == AnnouncesKind::ComponentTag);
+    let beside = settings.values().any(|found| *filled(&found.node.announces) == AnnouncesKind::BlockAndTag);
     let scans = discovery::scans(c, &at, session, &settings);
     let group = broadcast::group(c, &at, session, &by_name, &directory);
     let bridged = bridge::bridged(c, &at, session, &by_name, &members);
@@ -462,8 +463,14 @@ pub(crate) fn nodes(
                 // Filled in when all flows are known.
                 next: 0,
             },
-            tagged: *filled(&node.announces) == AnnouncesKind::ComponentTag,
+            blocks: match (filled(&node.announces), filled(&node.management)) {
+                (AnnouncesKind::ComponentTag, _) => 0,
+                (AnnouncesKind::Block, ManagementKind::Both) => 2,
+                _ => 1,
+            },
+            tagged: *filled(&node.announces) != AnnouncesKind::Block,
             reads_tags: tags,
+            reads_beside: beside,
             scans: scans.iter().copied().filter(|&id| id != c.ids[device] as u16).collect(),
             asks_first: *filled(&session.request),
             refuses: *filled(&node.refuses),
@@ -508,11 +515,13 @@ fn settings_of(c: &mut Compiler<'_>, device: usize, session: &SessionSpec) -> Op
     let name = c.graph.nodes[device].name.clone();
     let before = c.out.len();
     let (mailbox, stream, cos) = (*filled(&node.mailbox), *filled(&node.stream), *filled(&node.cos));
-    let contact = match filled(&node.management) {
-        CarrierKind::Stream => Contact::Stream { stream, cos },
-        CarrierKind::Message => Contact::Mailbox(mailbox),
+    let streamed = Contact::Stream { stream, cos };
+    let (contact, second) = match filled(&node.management) {
+        ManagementKind::Stream => (streamed, None),
+        ManagementKind::Message => (Contact::Mailbox(mailbox), None),
+        ManagementKind::Both => (Contact::Mailbox(mailbox), Some(streamed)),
     };
-    if !contact.is_valid() {
+    if ![contact].into_iter().chain(second).all(Contact::is_valid) {
         let message = format!("\"{name}\" cannot take management messages on stream {stream}");
         let finding = Diagnostic::error("SC008", format!("{at}/stream"), message);
         c.once(finding.help("allowed: 0 to 65534 without 61440 (Ethernet broadcast)"));
@@ -542,11 +551,11 @@ fn settings_of(c: &mut Compiler<'_>, device: usize, session: &SessionSpec) -> Op
         c.once(finding.help("go_at < stop_at"));
     }
     let vendor = vendor::settings(c, &at, &name, &node, session);
-    discovery::check_announcement(c, &at, &node, contact);
+    discovery::check_announcement(c, &at, &node, (contact, second));
     discovery::check_writes(c, &at, &node);
     let [retry, timeout, xon, poll] = periods;
     let typed_data = *filled(&node.data) == CarrierKind::Stream;
-    let announcement = Announcement { contact, periods: [retry, timeout, xon], typed_data };
+    let announcement = Announcement { contact, second, periods: [retry, timeout, xon], typed_data };
     (c.out.len() == before).then_some(Found { node, announcement, poll, vendor })
 }
 

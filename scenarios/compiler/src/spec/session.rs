@@ -14,9 +14,10 @@ pub struct SessionNodeSpec {
     /// Whether reserved fields of messages are checked (default false: non-validation mode).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<bool>,
-    /// What carries management messages to this node (default message).
+    /// What carries management messages to this node (default message). One on both conveyances sends by type
+    /// 11 to nodes that are on both, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub management: Option<CarrierKind>,
+    pub management: Option<ManagementKind>,
     /// What carries data to this node (default message: DATA; stream: DATA3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<CarrierKind>,
@@ -162,6 +163,18 @@ pub enum CarrierKind {
     Stream,
 }
 
+/// What carries management messages.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ManagementKind {
+    /// Type 11.
+    Message,
+    /// Type 9.
+    Stream,
+    /// Type 11 and type 9, with a register block for each: nodes that are on one of them use that one.
+    Both,
+}
+
 /// Header of data messages.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -214,6 +227,8 @@ pub enum AnnouncesKind {
     Block,
     /// It has no such block, and says so in its Component Tag.
     ComponentTag,
+    /// It is on both conveyances, with a block for type 9; its Component Tag says its mailbox.
+    BlockAndTag,
 }
 
 /// A part of what the registers of a node say.

@@ -16,6 +16,7 @@ mod plan;
 mod programs;
 mod session;
 mod session_bridges;
+mod session_conveyances;
 mod session_flows;
 mod session_initialise;
 mod session_messages;

@@ -8,7 +8,12 @@ use models::session_management::register::Contact;
 use std::collections::BTreeMap;
 
 /// Whether a node can say in its Component Tag how it takes management messages, if it shall.
-pub(super) fn check_announcement(c: &mut Compiler<'_>, at: &str, node: &SessionNodeSpec, contact: Contact) {
+pub(super) fn check_announcement(
+    c: &mut Compiler<'_>,
+    at: &str,
+    node: &SessionNodeSpec,
+    (contact, second): (Contact, Option<Contact>),
+) {
     if *filled(&node.announces) == AnnouncesKind::Block {
         return;
     }
@@ -16,6 +21,14 @@ pub(super) fn check_announcement(c: &mut Compiler<'_>, at: &str, node: &SessionN
     if c.host.is_none() {
         let finding = Diagnostic::error("SC093", place, "nobody gives devices their registers");
         c.once(finding.help("set up the fabric by a host (configure.fabric), or leave it out"));
+    } else if second.is_some() && *filled(&node.announces) == AnnouncesKind::ComponentTag {
+        let message = "a Component Tag names one conveyance, and the node takes management messages on both";
+        let finding = Diagnostic::error("SC093", place, message);
+        c.once(finding.help("use \"block\" or \"block_and_tag\""));
+    } else if second.is_none() && *filled(&node.announces) == AnnouncesKind::BlockAndTag {
+        let message = "a Component Tag beside a block is for a second conveyance";
+        let finding = Diagnostic::error("SC093", place, message);
+        c.once(finding.help("use \"block\", or let both carry management messages: management: \"both\""));
     } else if contact.component_tag(0).is_none() {
         let message = "a Component Tag cannot name the stream of management messages";
         let finding = Diagnostic::error("SC093", place, message);

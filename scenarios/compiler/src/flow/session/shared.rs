@@ -48,7 +48,8 @@ fn clash<'a>(first: &SessionConfig, other: &SessionConfig) -> Option<(bool, &'a 
     }
     // PDUs of a stream have one priority (Part 10), and management of a peer has one stream.
     let streamed = |(node, entry): (&u16, &Announcement)| {
-        matches!(entry.contact, Contact::Stream { .. }) && other.directory.contains_key(node)
+        let streams = entry.contacts().any(|contact| matches!(contact, Contact::Stream { .. }));
+        streams && other.directory.contains_key(node)
     };
     let mixed = first.priority != other.priority && first.directory.iter().any(streamed);
     let help = "give the flows one priority, or management a mailbox (session.management)";
