@@ -5,6 +5,7 @@ use analysis::require::requirement;
 use analysis::requirement::{Amount, Limit, Relation, Subjects};
 use analysis::sweep::{METRICS, OVERALL, ScopeRow, measure, metric};
 use analysis::{RunData, VariantReport, series};
+use models::agent::initialise::InitialiseTotals;
 use models::config::DeviceModel;
 use models::sim_core::{Duration, Time};
 use models::stats::{LinxTotals, SessionTotals, Times};
@@ -32,6 +33,11 @@ fn told() -> RunData {
     (linx.stats.detected, linx.stats.reestablished) = (times(1_000_000), times(10_000_000));
     data.outcome.totals.push(sessions);
     data.outcome.totals.push(linx);
+    let mut registers = InitialiseTotals { flow: 1, processors: 2, ..Default::default() };
+    (registers.stats.visits, registers.stats.done, registers.stats.past) = (6, 3, 3);
+    (registers.stats.last, registers.stats.locked) = (Some(Time(29_000_000)), 31);
+    registers.stats.beaten = 6;
+    data.outcome.totals.push(registers);
     data
 }
 
@@ -48,7 +54,7 @@ fn every_column_of_a_sweep_has_one_row_that_gets_something() {
     report.required.push(requirement(flows, "dropped_packets", limit).expect("a metric"));
     let rows = measure(&report);
     let names: BTreeSet<&str> = METRICS.iter().map(|metric| metric.name).collect();
-    assert_eq!((names.len(), METRICS.len()), (63, 63));
+    assert_eq!((names.len(), METRICS.len()), (65, 65));
     for (index, metric) in METRICS.iter().enumerate() {
         assert!(rows[0].values[index].is_some(), "{}", metric.name);
     }
@@ -80,6 +86,8 @@ fn a_column_of_a_protocol_tells_of_the_flow_that_the_protocol_runs() {
         ("detection_mean_us", 2.0),
         ("detection_max_us", 3.0),
         ("reestablishment_mean_us", 20.0),
+        ("initialised_us", 29.0),
+        ("locks_of_others", 37.0),
     ] {
         assert_eq!(value(&rows, OVERALL, name), Some(right), "{name}");
         assert_eq!(value(&rows, "hot", name), Some(right), "{name}");

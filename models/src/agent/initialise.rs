@@ -200,10 +200,10 @@ impl Round {
         }
     }
 
-    /// Where its blocks are, when their list is known.
-    fn blocks(&self) -> impl Iterator<Item = u32> {
-        let blocks = self.list.blocks().iter().filter(|block| block.id == EF_ID);
-        blocks.map(|block| block.offset.into())
+    /// Where its n-th block is, from 0, when their list is known.
+    fn block(&self, n: usize) -> Option<u32> {
+        let mut blocks = self.list.blocks().iter().filter(|block| block.id == EF_ID);
+        blocks.nth(n).map(|block| block.offset.into())
     }
 }
 
@@ -284,12 +284,12 @@ impl Processor {
             return Next::Again(Reason::Failed);
         }
         let Some(task) = task else {
-            return match round.blocks().next() {
+            return match round.block(0) {
                 Some(block) => Self::look(round, block),
                 None => Self::by_tag(round, None, &[]),
             };
         };
-        while let Some((work, block)) = task.blocks.get(round.blocks).zip(round.blocks().nth(round.blocks)) {
+        while let Some((work, block)) = task.blocks.get(round.blocks).zip(round.block(round.blocks)) {
             let new = || {
                 let machine = Initialiser::new(config.lock, work.clone());
                 machine.expect("the compiler allows locks and stages that there are")

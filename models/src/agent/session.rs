@@ -36,7 +36,6 @@ use session_management::conduit::Side;
 use session_management::endpoint::{Advertised, Counters, Endpoint, Event, StreamRef, Transmit};
 use session_management::message::{Class, Command, Message, Mode};
 use session_management::protocol::{APPLICATION_STREAMS, BROADCAST_STREAM, Protocol as Spoken};
-use session_management::register::Contact;
 use setup::endpoint_config;
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -192,8 +192,8 @@ fn a_block_for_each_conveyance() {
     assert_eq!((first.attributes, second.attributes), (list, Attributes::new()));
 }
 
-/// Who reads a node on two conveyances sends where it takes messages itself, or to the first. A node of which a
-/// part is still being initialised gets nothing.
+/// Who reads a node on two conveyances sends where it takes messages itself, or to the first. A node of which
+/// a part is still being initialised gets nothing.
 ///
 /// Proves: SMP-3.3-2, SMP-3.3-5, SMP-5.3-5, SMP-3.2-7
 #[test]
