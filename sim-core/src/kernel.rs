@@ -216,6 +216,12 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
         self.list.len()
     }
 
+    /// The pending events.
+    #[must_use]
+    pub fn list(&self) -> &L {
+        &self.list
+    }
+
     /// Ends the simulation and gives the world back.
     #[must_use]
     pub fn into_world(self) -> W {

@@ -136,7 +136,7 @@ pub mod time;
 pub mod timer;
 pub mod watch;
 
-pub use chosen::ChosenList;
+pub use chosen::{ChosenList, ListCounts, RingCounts};
 pub use event::{Event, EventList, HeapList};
 pub use fingerprint::Fingerprint;
 pub use kernel::{Context, Kernel, RunEnd, World};

@@ -102,6 +102,19 @@ pub struct BucketRing<P> {
 #[repr(align(32))]
 struct Node<P>(Event<P>);
 
+/// Where a ring stands, and how many events are where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// The absolute number of the bucket that is being emptied.
+    pub cursor: u64,
+    /// Events in it, in order, and those in the heap beside it.
+    pub current: usize,
+    pub late: usize,
+    /// Events in later buckets, and beyond them.
+    pub ahead: usize,
+    pub beyond: usize,
+}
+
 #[derive(Clone, Debug)]
 struct Wheel {
     heads: [[u32; SLOTS]; LEVELS],
@@ -136,6 +149,22 @@ impl<P: Copy> BucketRing<P> {
             in_ring: 0,
             in_far: 0,
             far: Box::new(Wheel { heads: [[NIL; SLOTS]; LEVELS], occupied: [0; LEVELS], first: None }),
+        }
+    }
+
+    /// Width of a bucket in picoseconds, and how many buckets there are.
+    pub(crate) fn shape(&self) -> (u64, u64) {
+        (1 << self.width_log2, self.mask + 1)
+    }
+
+    /// Where it stands.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing {
+            cursor: self.cursor,
+            current: self.current.len(),
+            late: self.late.len(),
+            ahead: self.in_ring,
+            beyond: self.in_far,
         }
     }
 

@@ -106,8 +106,70 @@ impl Both {
     }
 }
 
+/// Every event is posted to one place and found in one; what is taken is that of the list that does not
+/// count. Kinds are thirds of the numbers.
+fn counts_add_up(counted: &ChosenList<u32>) {
+    let counts = counted.counts().expect("it counts");
+    let left = counted.len() as u64;
+    assert_eq!(counts.taken_total() + left, counts.posted);
+    let Some(ring) = &counts.ring else { return };
+    assert_eq!(ring.in_bucket + ring.late + ring.ahead + ring.beyond, counts.posted);
+    assert_eq!(ring.fill.iter().sum::<u64>(), ring.entered);
+    assert!(ring.entered <= ring.found && ring.entered <= ring.passed, "{ring:?}");
+    if left == 0 {
+        assert_eq!(ring.found, ring.ahead + ring.beyond);
+        let thirds = |third| (1..=counts.posted).filter(|number| number % 3 == third).count() as u64;
+        assert_eq!(counts.taken, [0, 1, 2].map(thirds));
+    }
+}
+
+/// By hand: buckets of 8 ps, four of them. 0 belongs to the bucket of the cursor, 9 and 10 to one, 25 to the
+/// last of the ring, 100 to none: it is the twelfth. The cursor enters 1, 3 and 12.
+#[test]
+fn places_of_five_events() {
+    let ring = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 2 });
+    let mut list = ChosenList::Ring(ring).counted(2, |payload: &u32| *payload as usize);
+    for (number, at) in [0u64, 9, 10, 25, 100].into_iter().enumerate() {
+        let key = EventKey::from_parts(Time(at), Class::new(0), ActorId::new(1), number as u64);
+        list.push(Event { key, target: 0, payload: u32::from(at == 25) });
+    }
+    while list.pop_before(Time::MAX).is_some() {}
+    let counts = list.counts().expect("it counts");
+    assert_eq!((&counts.taken[..], counts.posted, counts.most_pending), (&[4, 1][..], 5, 5));
+    assert_eq!(counts.pending_sum, 4 + 3 + 2 + 1);
+    let ring = counts.ring.as_ref().expect("a ring");
+    assert_eq!((ring.width_ps, ring.buckets), (8, 4));
+    assert_eq!([ring.in_bucket, ring.late, ring.ahead, ring.beyond], [1, 0, 3, 1]);
+    assert_eq!([ring.entered, ring.found, ring.passed], [3, 4, 1 + 2 + 9]);
+    assert_eq!(ring.fill[..3], [2, 1, 0]);
+    // Two parts of a fabric: sums, and the fuller of two lists.
+    let mut both = counts.clone();
+    both.add(counts);
+    assert_eq!((both.posted, both.most_pending, both.pending_sum), (10, 5, 20));
+    assert_eq!(both.ring.as_ref().map(|ring| (ring.passed, ring.fill[0])), Some((24, 4)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// A list that counts gives what it would give without, and its counts add up at any time.
+    #[test]
+    fn counting_changes_nothing(
+        bucket_width_log2_ps in 0u32..=40,
+        buckets_log2 in 1u32..=9,
+        ops in prop::collection::vec(op(), 1..100),
+        heap in any::<bool>(),
+    ) {
+        let mut both = Both::new(RingConfig { bucket_width_log2_ps, buckets_log2 });
+        let list = if heap { ChosenList::Heap(HeapList::new()) } else { both.ring };
+        both.ring = list.counted(3, |payload| *payload as usize % 3);
+        for op in &ops {
+            both.apply(op);
+            counts_add_up(&both.ring);
+        }
+        both.drain();
+        counts_add_up(&both.ring);
+    }
 
     #[test]
     fn ring_equals_heap(
