@@ -25,6 +25,8 @@ mod metric;
 pub mod num;
 pub mod perfetto;
 mod ports;
+pub mod predict;
+pub mod profile;
 pub mod protocol;
 pub mod report;
 pub mod require;

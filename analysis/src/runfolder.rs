@@ -5,7 +5,9 @@
 
 use crate::chart::Chart;
 use crate::figures::{Caption, Figure, all};
-use crate::num::Num;
+use crate::num::{Num, three_digits};
+use crate::predict::Prediction;
+use crate::profile::ProfileReport;
 use crate::report::VariantReport;
 use crate::series::{self, Series};
 use crate::summary::Summary;
@@ -40,9 +42,46 @@ pub struct VariantCost {
     /// Likewise control symbols.
     #[serde(skip_serializing_if = "is_zero")]
     pub wire_checked_symbols: u64,
+    /// Where its time went, if the caller measured it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Phases>,
     /// What it cost to run it on several threads, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<Threading>,
+    /// What it handled, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileReport>,
+    /// What it would take on several cores, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
+}
+
+/// Wall-clock seconds of the phases of a variant.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Phases {
+    /// From a compiled fabric to one that can run: all parts, if it is cut.
+    pub build_s: Num,
+    /// From its first event to its last.
+    pub simulate_s: Num,
+    /// What is still due at its end, and the totals.
+    pub settle_s: Num,
+    /// From what was observed to what is reported.
+    pub evaluate_s: Num,
+}
+
+impl Phases {
+    /// A line for a terminal, with its line feed.
+    pub fn text(self) -> String {
+        let short = |seconds: Num| three_digits(seconds.0);
+        let Phases { build_s, simulate_s, settle_s, evaluate_s } = self;
+        format!(
+            "  {} s building, {} s simulating, {} s settling, {} s evaluating\n",
+            short(build_s),
+            short(simulate_s),
+            short(settle_s),
+            short(evaluate_s)
+        )
+    }
 }
 
 /// How a run on several threads went, or why there was none.
@@ -114,7 +153,10 @@ impl VariantCost {
             events_per_packet_hop: Num(outcome.events as f64 / outcome.packet_hops as f64),
             wire_checked_packets: outcome.wire_checked.packets,
             wire_checked_symbols: outcome.wire_checked.symbols,
+            phases: None,
             threads: None,
+            profile: None,
+            prediction: None,
         }
     }
 }
@@ -122,8 +164,12 @@ impl VariantCost {
 /// What `perf.json` says.
 #[derive(Clone, Debug, Serialize)]
 pub struct Perf {
-    /// Wall-clock seconds of everything.
+    /// Wall-clock seconds of everything before anything is drawn.
     pub wall_s: Num,
+    /// Of these: reading, checking and compiling the scenario.
+    pub read_s: Num,
+    /// Drawing, which comes on top.
+    pub draw_s: Num,
     /// Variants simulated at the same time.
     pub parallel: usize,
     /// Largest resident set of the process, octets, where the system tells.
@@ -141,15 +187,12 @@ pub struct RunFolder {
 impl RunFolder {
     /// The files of these runs of the scenario `name`, without pictures. `resolved` is the text of
     /// `resolved.json`.
-    pub fn new(name: &str, resolved: &str, reports: &[VariantReport], perf: &Perf) -> Self {
-        let mut perf = serde_json::to_string_pretty(perf).expect("string keys only");
-        perf.push('\n');
+    pub fn new(name: &str, resolved: &str, reports: &[VariantReport]) -> Self {
         let mut files: Vec<(PathBuf, Vec<u8>)> = [
             ("resolved.json", resolved.to_string()),
             ("summary.json", Summary::new(name, reports).to_json()),
             ("histograms.json", series::histograms_json(reports)),
             ("fingerprints.txt", fingerprints(reports)),
-            ("perf.json", perf),
         ]
         .into_iter()
         .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
@@ -158,6 +201,15 @@ impl RunFolder {
             files.push((format!("series/{name}").into(), text.into_bytes()));
         }
         Self { files }
+    }
+
+    /// With what it cost.
+    #[must_use]
+    pub fn measured(mut self, perf: &Perf) -> Self {
+        let mut text = serde_json::to_string_pretty(perf).expect("string keys only");
+        text.push('\n');
+        self.files.push(("perf.json".into(), text.into_bytes()));
+        self
     }
 
     /// With where it comes from: the version of the program, and the scenario as it was given.

@@ -22,7 +22,7 @@ pub use conclusion::conclusion;
 const FLOWS_LISTED: usize = 12;
 
 /// Rows of cells with aligned columns: the first column to the left, all others to the right.
-fn aligned(rows: &[Vec<String>], indent: &str) -> String {
+pub(crate) fn aligned(rows: &[Vec<String>], indent: &str) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)

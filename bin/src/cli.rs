@@ -339,6 +339,15 @@ pub(crate) struct RunArgs {
     /// Variants to simulate at the same time (default: one for each core); no result depends on it
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+    /// Count events by kind, how the event list was used, and windows of a run on several threads: a table,
+    /// and in perf.json; no result depends on it. Variants run one by one, unless --jobs says otherwise
+    #[arg(long)]
+    pub profile: bool,
+    /// Say how long each variant would take on 2, 4, 16 and 64 cores, from what a run in parts on one core
+    /// measures: a table, and in perf.json; no result depends on it. Variants run one by one, unless --jobs
+    /// says otherwise
+    #[arg(long, conflicts_with = "threads")]
+    pub predict: bool,
     /// Threads for each variant, 0 = all cores; no result depends on it. What cannot be cut into parts runs
     /// on one thread, and says why
     #[arg(long, value_name = "N", default_value = "1", hide_short_help = true)]
@@ -364,6 +373,7 @@ impl RunArgs {
                 PipelineArg::Unfolded => PipelineMode::Unfolded,
             },
             wire_check: self.wire_check,
+            profile: self.profile,
         }
     }
 }

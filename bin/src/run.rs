@@ -6,12 +6,14 @@ use crate::inspect::{load, rendered};
 use crate::memory;
 use crate::progress::Bars;
 use crate::require;
-use crate::simulate::{self, Finished, Way};
+use crate::simulate::{self, Finished, Measured, Way};
 use crate::status::Failure;
 use crate::watch::{self, Watch};
 use analysis::figures::Caption;
 use analysis::num::{Num, count_text, three_digits};
-use analysis::runfolder::{self, Perf, RunFolder, Threading, VariantCost};
+use analysis::predict::{CORES, MEETING_NS, Prediction};
+use analysis::profile::ProfileReport;
+use analysis::runfolder::{self, Perf, Phases, RunFolder, Threading, VariantCost};
 use analysis::{Summary, VariantReport, table};
 use scenarios::RunPlan;
 use std::path::{Path, PathBuf};
@@ -25,17 +27,20 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     // before anything that may take long, reading included
     let interrupted = watch_interrupts()?;
     let plan = load(&args.scenario)?;
+    let read_s = started.elapsed().as_secs_f64();
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(&plan.name));
     let cannot =
         |error| Failure::bad_input(format_args!("cannot write results to {}: {error}", target.display()));
     // a long run should not end with nowhere to put what it found
     runfolder::check_target(&target).map_err(cannot)?;
     let jobs = jobs(args, &plan);
+    let predict = if args.predict { parts(&plan, jobs)? } else { 0 };
     if let Some(memory) = memory::ask() {
-        let fits = plan.check_memory(memory.available(), jobs, args.threads());
+        let fits = plan.check_memory(memory.available(), jobs, args.threads().max(predict));
         fits.map_err(|error| Failure::BadInput(rendered(&error)))?;
     }
-    let way = Way { options: args.options(), threads: args.threads(), watched: !args.no_figures };
+    let (options, threads) = (args.options(), args.threads());
+    let way = Way { options, threads, predict, watched: !args.no_figures };
     let finished = if args.watch {
         simulate::all(&plan, way, jobs, &Watch::new(&plan)?, &interrupted)?
     } else {
@@ -43,30 +48,36 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         simulate::all(&plan, way, jobs, &Bars::new(args.quiet || args.json, names), &interrupted)?
     };
     let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
-    let mut costs = Vec::new();
+    let mut costs: Vec<VariantCost> = Vec::new();
     let reports: Vec<VariantReport> = finished
         .into_iter()
-        .map(|Finished { data, wall_s, threads, .. }| {
-            costs.push((wall_s, threads.map(|cost| Threading::of(cost, wall_s))));
+        .map(|Finished { data, measured, .. }| {
+            let evaluating = Instant::now();
             let variant = plan.variants.iter().find(|variant| variant.name == data.name);
             let variant = variant.expect("what was simulated is a variant of the plan");
             let compare_with = variant.compare_with.clone();
-            require::required(VariantReport { compare_with, ..VariantReport::new(data) }, variant)
+            let report =
+                require::required(VariantReport { compare_with, ..VariantReport::new(data) }, variant)?;
+            let phases = Phases { evaluate_s: Num(evaluating.elapsed().as_secs_f64()), ..measured.phases };
+            costs.push(VariantCost { phases: Some(phases), ..cost(&report, measured, args.predict) });
+            Ok(report)
         })
         .collect::<Result<_, Failure>>()?;
 
+    let caption = Caption::new(&plan.title, &reports);
+    let folder = RunFolder::new(&plan.name, &plan.resolved, &reports);
+    let folder = folder.from(env!("CARGO_PKG_VERSION"), &plan.given);
+    let (wall_s, drawing) = (started.elapsed().as_secs_f64(), Instant::now());
+    let folder = if args.no_figures { folder } else { folder.drawn(&caption, &reports) };
     let perf = Perf {
-        wall_s: Num(started.elapsed().as_secs_f64()),
+        wall_s: Num(wall_s),
+        read_s: Num(read_s),
+        draw_s: Num(drawing.elapsed().as_secs_f64()),
         parallel: jobs,
         memory_peak_bytes: memory::ask().map(|memory| memory.peak()),
-        variants: (reports.iter().zip(costs))
-            .map(|(report, (wall, threads))| VariantCost { threads, ..VariantCost::new(report, wall) })
-            .collect(),
+        variants: costs,
     };
-    let caption = Caption::new(&plan.title, &reports);
-    let folder = RunFolder::new(&plan.name, &plan.resolved, &reports, &perf);
-    let folder = folder.from(env!("CARGO_PKG_VERSION"), &plan.given);
-    let folder = if args.no_figures { folder } else { folder.drawn(&caption, &reports) };
+    let folder = folder.measured(&perf);
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::Interrupted);
     }
@@ -110,8 +121,16 @@ fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, target: &Path) -
         text.push('\n');
     }
     for variant in &perf.variants {
+        let name = &variant.variant;
         if let Some(Threading::One { because, .. }) = &variant.threads {
-            text += &format!("\n{}: on one thread, because {because}", variant.variant);
+            text += &format!("\n{name}: on one thread, because {because}");
+        }
+        if let Some(profile) = &variant.profile {
+            text += &format!("\nprofile of {name}\n{}", profile.text());
+            text += &variant.phases.map(Phases::text).unwrap_or_default();
+        }
+        if let Some(prediction) = &variant.prediction {
+            text += &format!("\n{name} on several cores: {}", prediction.text());
         }
     }
     let events: u64 = perf.variants.iter().map(|variant| variant.events).sum();
@@ -124,14 +143,53 @@ fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, target: &Path) -
     text
 }
 
+/// What a variant cost, with what was counted of it.
+fn cost(report: &VariantReport, measured: Measured, predict: bool) -> VariantCost {
+    let Measured { wall_s, threads, profile, ledger, .. } = measured;
+    let hops = report.run.outcome.packet_hops;
+    let profile = profile.map(|profile| ProfileReport::new(&profile, hops, ledger.as_ref()));
+    let plain = VariantCost { profile, ..VariantCost::new(report, wall_s) };
+    if !predict {
+        return VariantCost { threads: threads.map(|cost| Threading::of(cost, wall_s)), ..plain };
+    }
+    let prediction = match (ledger, threads) {
+        (Some(ledger), _) => Some(Prediction::new(&ledger, &CORES, MEETING_NS)),
+        (None, Some(Err(whole))) => Some(Prediction::Whole { because: whole.to_string() }),
+        (None, _) => None,
+    };
+    VariantCost { prediction, ..plain }
+}
+
+/// Most parts from which to predict: one for each core of the largest machine that is predicted.
+const PARTS: usize = CORES[CORES.len() - 1];
+
+/// As many parts as there is memory for, of which each has the ports of the whole fabric: a power of two.
+///
+/// # Errors
+/// There is not enough for two.
+fn parts(plan: &RunPlan, jobs: usize) -> Result<usize, Failure> {
+    let Some(memory) = memory::ask() else { return Ok(PARTS) };
+    let mut halves = std::iter::successors(Some(PARTS), |parts| (*parts > 2).then_some(parts / 2));
+    let fits = |parts: &usize| plan.check_memory(memory.available(), jobs, *parts).is_ok();
+    if let Some(parts) = halves.find(fits) {
+        return Ok(parts);
+    }
+    let error = plan.check_memory(memory.available(), jobs, 2).expect_err("two parts do not fit");
+    Err(Failure::BadInput(rendered(&error)))
+}
+
 /// The folder as a shell would complete it.
 fn shown(target: &Path) -> PathBuf {
     target.join("")
 }
 
-/// At most as many as there are cores and variants; as few as leave every variant its threads.
+/// At most as many as there are cores and variants; as few as leave every variant its threads. What is
+/// measured is not disturbed by what runs beside it, unless somebody asks for that.
 fn jobs(args: &RunArgs, plan: &RunPlan) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if (args.profile || args.predict) && args.jobs.is_none() {
+        return 1;
+    }
     args.jobs.map_or(cores / args.threads(), usize::from).min(cores).min(plan.variants.len()).max(1)
 }
 

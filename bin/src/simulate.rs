@@ -3,9 +3,12 @@
 use crate::status::Failure;
 use crate::trial::{self, Trial, Verdict};
 use analysis::Observed;
+use analysis::num::Num;
+use analysis::runfolder::Phases;
 use analysis::{Collector, CollectorConfig, RunData};
 use models::Outcome;
-use models::run::{Cost, Parallel, Partition, Progress, RunOptions, Threads, Whole};
+use models::config::FabricConfig;
+use models::run::{Cost, Ledger, Parallel, Partition, Profile, Progress, RunOptions, Threads, Whole};
 use models::sim_core::Time;
 use rayon::prelude::*;
 use scenarios::{RunPlan, Variant, Warmup};
@@ -23,10 +26,22 @@ pub(crate) struct Finished {
     pub data: RunData,
     /// Whether the watchdog ended it.
     pub stalled: bool,
+    /// What it cost.
+    pub measured: Measured,
+}
+
+/// What a variant cost, as far as it is known before it is evaluated.
+pub(crate) struct Measured {
     /// Wall-clock seconds.
     pub wall_s: f64,
-    /// What several threads cost, or why there was one; `None`: one was asked for.
+    /// Of these, by phase.
+    pub phases: Phases,
+    /// What it cost to cut it, or why it was left whole; `None`: nobody asked for parts.
     pub threads: Option<Result<Cost, Whole>>,
+    /// What it handled, if that was counted.
+    pub profile: Option<Profile>,
+    /// What its windows came to, if that was kept.
+    pub ledger: Option<Ledger>,
 }
 
 /// How to simulate; no result depends on it but what is kept for figures.
@@ -35,6 +50,8 @@ pub(crate) struct Way {
     pub options: RunOptions,
     /// Threads for each variant, as far as its fabric can be cut; 0 is 1.
     pub threads: usize,
+    /// At most so many parts on one thread, to predict what several would do; 0: it is not to be predicted.
+    pub predict: usize,
     /// What each port does over time is kept.
     pub watched: bool,
 }
@@ -69,12 +86,18 @@ impl Running {
     /// And why it is whole, though several threads were asked for.
     fn new(variant: &Variant, way: Way, collector: Collector) -> (Self, Option<Whole>) {
         let config = Arc::clone(&variant.config);
-        if way.threads < 2 {
+        if way.threads < 2 && way.predict < 2 {
             return (Running::Whole(Observed::new(config, way.options, collector).into()), None);
         }
-        match Partition::new(&config, way.threads) {
+        let cut = if way.predict > 1 {
+            halves_of_halves(&config, way.predict)
+        } else {
+            Partition::new(&config, way.threads)
+        };
+        match cut {
             Ok(cut) => {
-                let threads = Threads { count: way.threads, clock: nanoseconds };
+                let ledger = way.options.profile || way.predict > 1;
+                let threads = Threads { count: way.threads.max(1), clock: nanoseconds, ledger };
                 let run = Parallel::new(config, way.options, collector, &cut, threads);
                 (Running::Parts(run.into()), None)
             }
@@ -102,6 +125,14 @@ impl Running {
         match self {
             Running::Whole(run) => (run.now().0, run.events()),
             Running::Parts(run) => (run.now().0, run.events()),
+        }
+    }
+
+    /// What it has handled, and what its windows came to, as far as that is counted and kept.
+    fn counted(&self) -> (Option<Profile>, Option<Ledger>) {
+        match self {
+            Running::Whole(run) => (run.profile(), None),
+            Running::Parts(run) => (run.profile(), run.ledger()),
         }
     }
 
@@ -133,6 +164,13 @@ impl Running {
             }
         }
     }
+}
+
+/// At most so many parts, a power of two: a cut into fewer is these, put together again.
+fn halves_of_halves(config: &FabricConfig, parts: usize) -> Result<Partition, Whole> {
+    let cut = Partition::new(config, parts)?;
+    let halves = 1 << cut.parts().ilog2();
+    if halves == cut.parts() { Ok(cut) } else { Partition::new(config, halves) }
 }
 
 /// Since some beginning.
@@ -190,10 +228,14 @@ fn one(
     let config = if way.watched { config.watching(&variant.config) } else { config };
     let collector = Collector::new(&config);
     let (mut simulation, mut whole) = Running::new(variant, way, collector);
-    let tried = simulation.try_out(variant.until, judge);
+    let mut build_s = started.elapsed().as_secs_f64();
+    // Who predicts has one thread, and wants its windows.
+    let tried =
+        if way.predict > 1 { Some(Progress::Running) } else { simulation.try_out(variant.until, judge) };
     if tried.is_none() {
-        let way = Way { threads: 1, ..way };
+        let (again, way) = (Instant::now(), Way { threads: 1, ..way });
         (simulation, whole) = (Running::new(variant, way, Collector::new(&config)).0, Some(Whole::Waiting));
+        build_s += again.elapsed().as_secs_f64();
     }
     let mut end = tried.unwrap_or(Progress::Running);
     while end == Progress::Running {
@@ -205,14 +247,21 @@ fn one(
             follower.show(&simulation);
         }
     }
+    let simulated_s = started.elapsed().as_secs_f64();
+    let (profile, ledger) = simulation.counted();
     let (collector, outcome, cost) = simulation.finish();
     let wall_s = started.elapsed().as_secs_f64();
     let threads = cost.map(Ok).or(whole.map(Err));
+    let phases = Phases {
+        build_s: Num(build_s),
+        simulate_s: Num(simulated_s - build_s),
+        settle_s: Num(wall_s - simulated_s),
+        evaluate_s: Num(0.0),
+    };
     Ok(Finished {
         data: data(variant, collector, outcome),
         stalled: end == Progress::Stalled,
-        wall_s,
-        threads,
+        measured: Measured { wall_s, phases, threads, profile, ledger },
     })
 }
 
@@ -269,7 +318,7 @@ mod tests {
             let way = Way { threads, watched: true, ..Way::default() };
             let never = AtomicBool::new(false);
             let done = one(variant, way, &mut judge, &(), &never).expect("a run");
-            let threads = done.threads.map(|cost| cost.map(|cost| cost.threads));
+            let threads = done.measured.threads.map(|cost| cost.map(|cost| cost.threads));
             let report = analysis::VariantReport::new(done.data);
             let events = report.run.outcome.events;
             (analysis::Summary::new("b", &[report]).to_json(), threads, asked, events)

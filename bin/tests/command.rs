@@ -235,6 +235,101 @@ fn one_switch_runs_on_one_thread() {
     assert!(!said.contains("on one thread"), "{said}");
 }
 
+/// All files of two result folders are the same, but for `perf.json`.
+fn same_but_for_perf(home: &Home, one: &str, other: &str) {
+    let files = home.files();
+    let of = |folder: &str| -> Vec<PathBuf> {
+        files.iter().filter_map(|path| Some(path.strip_prefix(folder).ok()?.to_owned())).collect()
+    };
+    assert_eq!(of(one), of(other));
+    for name in of(one).iter().filter(|name| *name != Path::new("perf.json")) {
+        let read = |folder: &str| fs::read(home.path().join(folder).join(name)).unwrap();
+        assert!(read(one) == read(other), "{} differs", name.display());
+    }
+}
+
+/// Variant 0 of `perf.json`.
+fn cost(home: &Home, folder: &str) -> serde_json::Value {
+    let text = fs::read_to_string(home.path().join(folder).join("perf.json")).unwrap();
+    serde_json::from_str::<serde_json::Value>(&text).unwrap()["variants"][0].clone()
+}
+
+/// 256 endpoints for a while, with ten samples.
+fn tree(home: &Home, out: &str, more: &[&str]) -> String {
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/perf/b-fattree-hotspot.json");
+    let words = [scenario.to_str().unwrap(), "--until", "10 us", "--set", "/run/sample_every=\"1 us\""];
+    home.ok(&[&words[..], &["--no-figures", "--out", out], more].concat())
+}
+
+/// Kinds of events are all events, on one thread and on several, with any list; and whatever is written is
+/// the same. What was not asked for is not there.
+#[test]
+fn a_profile_counts_every_event() {
+    let home = Home::new();
+    let said = tree(&home, "plain", &[]);
+    assert!(!said.contains("profile"), "{said}");
+    let plain = cost(&home, "plain");
+    assert!(plain["profile"].is_null() && plain["prediction"].is_null());
+    assert!(plain["phases"]["simulate_s"].as_f64() > Some(0.0), "{plain}");
+    for (out, more) in [("one", &[][..]), ("heap", &["--event-list", "heap"]), ("two", &["--threads", "2"])] {
+        let said = tree(&home, out, &[&["--profile"], more].concat());
+        assert!(said.contains("profile of base\n  events") && said.contains("s simulating"), "{said}");
+        same_but_for_perf(&home, "plain", out);
+        let cost = cost(&home, out);
+        let profile = &cost["profile"];
+        let kinds = profile["events"].as_array().unwrap();
+        let count = |kind: &serde_json::Value| kind["events"].as_u64().unwrap();
+        assert_eq!(Some(kinds.iter().map(count).sum()), cost["events"].as_u64());
+        assert!(kinds.is_sorted_by_key(|kind| std::cmp::Reverse(count(kind))), "{profile}");
+        let samples = kinds.iter().find(|kind| kind["kind"] == "sample").map(count);
+        assert_eq!(samples, Some(10), "at 1 to 10 us");
+        assert_eq!(profile["list"]["ring"].is_null(), out == "heap");
+        assert_eq!(profile["windows"].is_null(), out != "two");
+        if out == "two" {
+            assert_eq!(profile["windows"]["windows"], cost["threads"]["windows"]);
+            // 2 m at 5 ns, the physical layers 30 ns, a symbol 3.2 ns.
+            assert_eq!(profile["windows"]["lookahead_ns"].as_f64(), Some(43.2));
+        }
+    }
+}
+
+/// A run that is to be predicted runs in parts on one thread, with the same results. 24 switches make at most
+/// 16 parts that are halves of halves, so 64 cores do no more than 16.
+#[test]
+fn a_prediction_changes_no_result() {
+    let home = Home::new();
+    tree(&home, "plain", &[]);
+    let said = tree(&home, "predicted", &["--predict"]);
+    assert!(said.contains("base on several cores: measured in 16 parts on one core"), "{said}");
+    same_but_for_perf(&home, "plain", "predicted");
+    let cost = cost(&home, "predicted");
+    assert!(cost["threads"].is_null(), "nobody asked for threads");
+    let prediction = &cost["prediction"];
+    let seconds = |value: &serde_json::Value| value.as_f64().unwrap();
+    let cores: Vec<(u64, u64, f64)> = (prediction["predicted"].as_array().unwrap().iter())
+        .map(|on| (on["cores"].as_u64().unwrap(), on["parts"].as_u64().unwrap(), seconds(&on["seconds"])))
+        .collect();
+    let named: Vec<(u64, u64)> = cores.iter().map(|(cores, parts, _)| (*cores, *parts)).collect();
+    assert_eq!(named, [(2, 2), (4, 4), (16, 16), (64, 16)]);
+    assert_eq!(cores[2].2, cores[3].2);
+    assert!(seconds(&prediction["one_core_s"]) <= seconds(&prediction["in_parts_s"]));
+    assert!(seconds(&prediction["in_parts_s"]) <= seconds(&cost["wall_s"]), "{cost}");
+}
+
+/// What cannot be cut is not predicted, and the command says why; threads and a prediction of them are two
+/// ways to run.
+#[test]
+fn who_is_alone_is_not_predicted() {
+    let home = Home::new();
+    hotspot(&home);
+    let said = home.ok(&["x.json", "--out", "whole", "--no-figures", "--predict"]);
+    assert!(said.contains("on any number of cores as on one, because the fabric cannot be cut"), "{said}");
+    let because = serde_json::json!({ "because": "the fabric cannot be cut" });
+    assert_eq!(cost(&home, "whole")["prediction"], because);
+    let refused = home.run(&["x.json", "--predict", "--threads", "2"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
 #[test]
 fn resolved_reproduces_the_run() {
     let home = Home::new();

@@ -161,8 +161,8 @@ fn speed_changes_nothing() {
     let mut short = variant.clone();
     short.until = models::sim_core::Time(2_500_000_000);
     let fast = run(&short, RunOptions::default());
-    let slow =
-        run(&short, RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Unfolded, wire_check: false });
+    let (list, pipeline) = (ListKind::Heap, PipelineMode::Unfolded);
+    let slow = run(&short, RunOptions { list, pipeline, ..RunOptions::default() });
     assert_eq!((fast.outcome, fast.trajectory), (slow.outcome, slow.trajectory));
     assert_eq!((fast.enumeration, fast.ports), (slow.enumeration, slow.ports));
 }

@@ -62,7 +62,7 @@ fn simulate(variant: &Variant, options: RunOptions) -> (Collector, Outcome) {
 /// Likewise on two threads, in parts of the fabric.
 fn in_parts(variant: &Variant, cut: &Partition) -> (Collector, Outcome) {
     let (config, options) = (Arc::clone(&variant.config), RunOptions::default());
-    let threads = Threads { count: 2, clock: || 0 };
+    let threads = Threads { count: 2, clock: || 0, ledger: false };
     let mut simulation = Parallel::new(config, options, collector(variant), cut, threads);
     while simulation.run(variant.until, 1 << 20) == Progress::Running {}
     let (collector, outcome, _) = simulation.finish();
@@ -648,7 +648,7 @@ fn equal_however_it_is_computed() {
                 ("unfolded", ListKind::Ring, PipelineMode::Unfolded),
                 ("heap and unfolded", ListKind::Heap, PipelineMode::Unfolded),
             ] {
-                let run = simulate(variant, RunOptions { list, pipeline, wire_check: false });
+                let run = simulate(variant, RunOptions { list, pipeline, ..RunOptions::default() });
                 let case = format!("{name}: {}: {how}", variant.name);
                 if hashes(&run.1) != base {
                     different.push(case);

@@ -8,10 +8,12 @@
 //!
 //! Who sees the whole fabric, the sampling and the watchdog, looks between two windows ([`overseer`]).
 
+mod ledger;
 mod overseer;
 mod partition;
 mod threads;
 
+pub use ledger::{Ledger, Row, Spent};
 pub use partition::{Partition, Whole};
 
 use crate::config::FabricConfig;
@@ -24,7 +26,7 @@ use crate::world::outcome::{Outcome, Progress};
 use crate::world::{Fabric, PipelineMode};
 pub(crate) use overseer::BeforeSample;
 use overseer::{Overseer, Step};
-use sim_core::{ChosenList, Event, EventKey, Kernel, Time};
+use sim_core::{ChosenList, Event, EventKey, Kernel, ListCounts, Time};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use threads::{Claims, Meeting};
@@ -60,6 +62,8 @@ pub struct Threads {
     pub count: usize,
     /// The time now, in any unit.
     pub clock: fn() -> u64,
+    /// Whether it is kept what each window comes to.
+    pub ledger: bool,
 }
 
 type PartKernel = Kernel<Fabric<Pointer<'static>>, ChosenList<Payload>>;
@@ -76,6 +80,9 @@ struct Part {
     /// Events of the last window, and letters that left after it.
     events: u64,
     letters: u64,
+    /// To which part how many, and the time spent here so far: if windows are kept.
+    sent: Vec<(u16, u32)>,
+    spent: Spent,
 }
 
 impl Part {
@@ -96,7 +103,16 @@ impl Part {
             }
         }
         let out = (0..cut.parts()).map(|_| Mail::default()).collect();
-        let mut part = Part { kernel, out, arriving: Vec::new(), next: 0, events: 0, letters: 0 };
+        let mut part = Part {
+            kernel,
+            out,
+            arriving: Vec::new(),
+            next: 0,
+            events: 0,
+            letters: 0,
+            sent: Vec::new(),
+            spent: Spent::default(),
+        };
         part.next = part.next_here();
         part
     }
@@ -120,6 +136,10 @@ impl Part {
         let before = self.kernel.events_handled();
         let _ = self.kernel.run_until(Time(end - 1));
         self.events = self.kernel.events_handled() - before;
+    }
+
+    /// The window is over at `end`: gathers what others have to hear.
+    fn gather(&mut self, end: u64) {
         let fabric = &mut self.kernel.world;
         let mut waiting = fabric.links.border.take_unaccepted();
         waiting.retain(|&port| {
@@ -187,6 +207,9 @@ pub(crate) struct Cut {
     /// The slice of the run is over.
     over: AtomicBool,
     waited: AtomicU64,
+    /// Time between windows, and of that for looks; if windows are kept.
+    between: AtomicU64,
+    looks: AtomicU64,
 }
 
 impl Cut {
@@ -213,7 +236,7 @@ impl Cut {
         let threads = Threads { count: threads.count.clamp(1, count), ..threads };
         Cut {
             post: [post(), post()],
-            overseer: Mutex::new(Overseer::new(config, cut, observer)),
+            overseer: Mutex::new(Overseer::new(config, cut, observer, threads.ledger)),
             meeting: Meeting::new(threads.count),
             claims: Claims::new(count),
             threads,
@@ -222,6 +245,8 @@ impl Cut {
             end: AtomicU64::new(0),
             over: AtomicBool::new(false),
             waited: AtomicU64::new(0),
+            between: AtomicU64::new(0),
+            looks: AtomicU64::new(0),
             parts,
         }
     }
@@ -272,16 +297,31 @@ impl Cut {
         }
     }
 
+    /// The time, if windows are kept, for what they come to.
+    fn clock(&self) -> u64 {
+        if self.threads.ledger { (self.threads.clock)() } else { 0 }
+    }
+
     /// One window of one part.
     fn window(&self, window: u64, number: usize, from: u64, end: u64) {
         let mut part = lock(&self.parts[number]);
+        let begin = self.clock();
         self.deliver(window, number, &mut part, from);
+        let delivered = self.clock();
         part.run(end);
+        let done = self.clock();
+        part.gather(end);
         let count = self.parts.len();
         let post = &self.post[(window % 2) as usize];
-        for (to, mail) in part.out.iter_mut().enumerate().filter(|(_, mail)| mail.len() > 0) {
+        let Part { out, sent, .. } = &mut *part;
+        for (to, mail) in out.iter_mut().enumerate().filter(|(_, mail)| mail.len() > 0) {
+            if self.threads.ledger {
+                sent.push((to as u16, mail.len() as u32));
+            }
             std::mem::swap(&mut *lock(&post[to * count + number]), mail);
         }
+        part.spent.events += done - delivered;
+        part.spent.mail += delivered - begin + self.clock() - done;
     }
 
     /// What was sent in the window before `window`.
@@ -298,14 +338,22 @@ impl Cut {
 
     /// Nobody works: what comes next.
     fn prepare(&self) {
+        let begin = self.clock();
+        self.prepare_next();
+        self.between.fetch_add(self.clock() - begin, Ordering::Relaxed);
+    }
+
+    fn prepare_next(&self) {
         let mut overseer = lock(&self.overseer);
         let mut parts: Vec<MutexGuard<'_, Part>> = self.parts.iter().map(lock).collect();
         overseer.count(&mut parts, self.windows.load(Ordering::Relaxed));
         loop {
             match overseer.next(&parts) {
                 Step::Look => {
+                    let begin = self.clock();
                     self.deliver_all(&mut parts);
                     overseer.look(&mut parts);
+                    self.looks.fetch_add(self.clock() - begin, Ordering::Relaxed);
                 }
                 Step::Window(end) => {
                     self.from.store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -353,6 +401,35 @@ impl Cut {
     pub fn cost(&self) -> Cost {
         let waited = self.waited.load(Ordering::Relaxed);
         Cost { waited, threads: self.threads.count, ..lock(&self.overseer).cost() }
+    }
+
+    /// What windows have come to so far, if that is kept.
+    pub fn ledger(&self) -> Option<Ledger> {
+        let mut ledger = lock(&self.overseer).ledger()?.clone();
+        let looks = self.looks.load(Ordering::Relaxed);
+        let between = self.between.load(Ordering::Relaxed) - looks;
+        ledger.spent = Spent { between, looks, ..Spent::default() };
+        for part in &self.parts {
+            let spent = lock(part).spent;
+            ledger.spent.events += spent.events;
+            ledger.spent.mail += spent.mail;
+        }
+        Some(ledger)
+    }
+
+    /// What has passed through the lists of all parts so far, and samples and looks of the watchdog, which
+    /// are events of none of them; if lists count.
+    pub fn counts(&self) -> Option<(ListCounts, [u64; 2])> {
+        let mut all: Option<ListCounts> = None;
+        for part in &self.parts {
+            let part = lock(part);
+            let counts = part.kernel.list().counts()?;
+            match &mut all {
+                None => all = Some(counts.clone()),
+                Some(all) => all.add(counts),
+            }
+        }
+        Some((all?, lock(&self.overseer).own()))
     }
 
     /// Ends the run: settles everything that is due by now. The observers, that of the whole first, the

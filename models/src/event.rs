@@ -191,6 +191,66 @@ impl Payload {
     }
 }
 
+/// What profiles call the kinds of events: those of [`Kind`], then the steps of links and of hosts.
+pub(crate) const KIND_NAMES: [&str; LINK_KINDS + 17 + 3] = [
+    "arrival at a switch",
+    "end of a pipeline",
+    "acceptance",
+    "delivery",
+    "end of a transmission",
+    "credit for who waits",
+    "VoQ message arrives",
+    "VoQ message leaves",
+    "VoQ message is due",
+    "VoQ refresh",
+    "creation",
+    "cell clock",
+    "host",
+    "link",
+    "sample",
+    "watchdog",
+    "link: place for a symbol",
+    "link: symbol arrives",
+    "link: symbol is read",
+    "link: packet arrives",
+    "link: deadline",
+    "link: damage",
+    "link: damaged idle character",
+    "link: lost status is told again",
+    "link: fault",
+    "link: symbols from now on",
+    "link: credit of a channel",
+    "link: end of a shared transmission",
+    "link: message at the pins",
+    "link: message arrives",
+    "link: border of micropackets",
+    "link: restart-from-retry has left",
+    "link: VoQ register is written",
+    "host: timer",
+    "host: done with what came",
+    "host: done with what leaves",
+];
+
+/// Where the steps of links begin in [`KIND_NAMES`], and where those of hosts.
+const LINK_KINDS: usize = Kind::ALL.len();
+const HOST_KINDS: usize = LINK_KINDS + 17;
+
+/// Places of what an overseer does outside of any event list.
+pub(crate) const SAMPLE_KIND: usize = Kind::Sample as usize;
+pub(crate) const WATCH_KIND: usize = Kind::Watch as usize;
+
+impl Payload {
+    /// The place of its kind in [`KIND_NAMES`].
+    pub fn kind(&self) -> usize {
+        let (kind, step) = ((self.word & 15) as usize, (self.word >> 16) as u16);
+        match Kind::ALL[kind] {
+            Kind::Link => LINK_KINDS + usize::from(step),
+            Kind::Host => HOST_KINDS + usize::from(step),
+            _ => kind,
+        }
+    }
+}
+
 impl Happening {
     #[inline(always)]
     pub fn pack(self) -> Payload {
@@ -340,8 +400,18 @@ mod tests {
             Happening::Watch,
         ];
         let all = steps.map(Happening::Link).into_iter().chain(hosts.map(Happening::Host)).chain(others);
+        let mut kinds = std::collections::BTreeSet::new();
         for happening in all {
             assert_eq!(happening.pack().unpack(), happening);
+            kinds.insert(happening.pack().kind());
         }
+        // Each has a place among the names: all but the two whose steps have places of their own.
+        let law = (0..KIND_NAMES.len()).filter(|kind| !["host", "link"].contains(&KIND_NAMES[*kind]));
+        assert!(kinds.into_iter().eq(law));
+        let place = |happening: Happening| KIND_NAMES[happening.pack().kind()];
+        assert_eq!(place(Happening::Wake), "credit for who waits");
+        assert_eq!([KIND_NAMES[SAMPLE_KIND], KIND_NAMES[WATCH_KIND]], ["sample", "watchdog"]);
+        assert_eq!(place(Happening::Link(LinkStep::Register)), "link: VoQ register is written");
+        assert_eq!(place(Happening::Host(HostStep::Sent)), "host: done with what leaves");
     }
 }

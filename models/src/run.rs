@@ -2,16 +2,16 @@
 
 use crate::config::FabricConfig;
 use crate::cut::Cut;
-use crate::event::{Payload, class};
+use crate::event::{KIND_NAMES, Payload, SAMPLE_KIND, WATCH_KIND, class};
 use crate::observe::pointer::Pointer;
 use crate::observe::probe::{Probe, Share};
 use crate::ports::{PortSet, Ports};
 use crate::world::Fabric;
-use sim_core::{BucketRing, ChosenList, EventKey, HeapList, Kernel, RingConfig, RunEnd, Time};
+use sim_core::{BucketRing, ChosenList, EventKey, HeapList, Kernel, ListCounts, RingConfig, RunEnd, Time};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use crate::cut::{Cost, Partition, Threads, Whole};
+pub use crate::cut::{Cost, Ledger, Partition, Row, Spent, Threads, Whole};
 pub use crate::world::PipelineMode;
 pub use crate::world::footprint::footprint;
 pub use crate::world::outcome::{Outcome, Progress, StallReport};
@@ -36,6 +36,28 @@ pub struct RunOptions {
     /// Every packet and symbol that crosses a link is written as bytes, read back and compared; the run
     /// panics at the first difference.
     pub wire_check: bool,
+    /// What passes through the event list is counted: see [`Simulation::profile`].
+    pub profile: bool,
+}
+
+/// What a run has handled, and how its event list went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Kinds of events that there were, and how many of each; together all events of the run.
+    pub events: Vec<(&'static str, u64)>,
+    /// The event list, of all parts together if the run was cut.
+    pub list: ListCounts,
+}
+
+impl Profile {
+    /// `own`: samples and looks of the watchdog that were no events of a list.
+    fn new(list: ListCounts, own: [u64; 2]) -> Self {
+        let mut taken = list.taken.clone();
+        taken[SAMPLE_KIND] += own[0];
+        taken[WATCH_KIND] += own[1];
+        let events = KIND_NAMES.into_iter().zip(taken).filter(|(_, count)| *count > 0).collect();
+        Profile { events, list }
+    }
 }
 
 /// One fabric for all observers, and one kernel for both lists: what it handles is compiled once for `S`,
@@ -79,7 +101,7 @@ struct Compiled<'a, S: Ports> {
 
 impl<'a, S: Ports> Compiled<'a, S> {
     fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a, S>) -> Self {
-        let list = list(&config, options.list);
+        let list = list(&config, options);
         let written = options.wire_check || probe.follows_wire();
         let mut fabric = Fabric::new(config, options.pipeline, probe);
         if written {
@@ -167,6 +189,12 @@ impl<P: Probe + Send + 'static> Simulation<P> {
         either!(&self.engine, run => run.kernel.world.totals(self.now(), self.events()))
     }
 
+    /// What was handled so far, by kind; `None`: not counted ([`RunOptions::profile`]).
+    pub fn profile(&self) -> Option<Profile> {
+        let counts = either!(&self.engine, run => run.kernel.list().counts());
+        counts.map(|counts| Profile::new(counts.clone(), [0; 2]))
+    }
+
     /// The observer.
     pub fn probe(&self) -> &P {
         either!(&self.engine, run => run.kernel.world.links.observe.probe.get())
@@ -226,7 +254,7 @@ impl<P: Share + 'static> Parallel<P> {
             &config,
             (options.pipeline, options.wire_check),
             (partition, threads),
-            || list(&config, options.list),
+            || list(&config, options),
             (Pointer::new(probe), before_sample::<P>),
             || Pointer::new(empty.part()),
         );
@@ -260,6 +288,16 @@ impl<P: Share + 'static> Parallel<P> {
         self.cut.cost()
     }
 
+    /// What was handled so far in all parts, by kind; `None`: not counted ([`RunOptions::profile`]).
+    pub fn profile(&self) -> Option<Profile> {
+        self.cut.counts().map(|(counts, own)| Profile::new(counts, own))
+    }
+
+    /// What windows have come to so far; `None`: not kept ([`Threads::ledger`]).
+    pub fn ledger(&self) -> Option<Ledger> {
+        self.cut.ledger()
+    }
+
     /// Ends the run: settles everything that is due by now and gives back the observer, the totals, and what
     /// it cost to cut it.
     pub fn finish(self) -> (P, Outcome, Cost) {
@@ -275,11 +313,12 @@ fn before_sample<P: Share + 'static>(whole: &mut Pointer<'static>, parts: &[&Poi
     whole.get_mut::<P>().before_sample(&parts);
 }
 
-fn list(config: &FabricConfig, kind: ListKind) -> ChosenList<Payload> {
-    match kind {
+fn list(config: &FabricConfig, options: RunOptions) -> ChosenList<Payload> {
+    let list = match options.list {
         ListKind::Heap => ChosenList::Heap(HeapList::new()),
         ListKind::Ring => ChosenList::Ring(BucketRing::new(ring_config(config))),
-    }
+    };
+    if options.profile { list.counted(KIND_NAMES.len(), Payload::kind) } else { list }
 }
 
 /// Settles what is due by `until`; the fabric, and when the run has ended. `ran_out`: something was left to

@@ -6,6 +6,7 @@ mod conduit_races;
 mod coverage;
 mod figures;
 mod linx_races;
+mod predict;
 mod replay;
 mod report;
 mod require;

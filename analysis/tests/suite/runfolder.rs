@@ -12,8 +12,9 @@ fn folder(resolved: &str) -> RunFolder {
     let reports = [VariantReport::new(run(WITH))];
     let caption = Caption { scenario: "hotspot".into(), note: String::new() };
     let variants = vec![VariantCost::new(&reports[0], 0.5)];
-    let perf = Perf { wall_s: Num(0.6), parallel: 1, memory_peak_bytes: None, variants };
-    RunFolder::new("hotspot", resolved, &reports, &perf).drawn(&caption, &reports)
+    let (read_s, draw_s) = (Num(0.1), Num(0.0));
+    let perf = Perf { wall_s: Num(0.6), read_s, draw_s, parallel: 1, memory_peak_bytes: None, variants };
+    RunFolder::new("hotspot", resolved, &reports).drawn(&caption, &reports).measured(&perf)
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Who looks at all parts between two windows: how far the next one goes, samples, the watchdog, and what is
 //! left in the end.
 
+use super::ledger::Ledger;
 use super::{Cost, Part, PartKernel, Partition, floor};
 use crate::config::FabricConfig;
 use crate::event::class;
@@ -41,8 +42,9 @@ pub(super) struct Overseer {
     sampled: Option<EventKey>,
     watchdog: Watchdog,
     watched: Option<EventKey>,
-    /// How often it has looked: an event where nothing is cut.
+    /// How often it has looked: an event where nothing is cut. And how often of these for the watchdog.
     looks: u64,
+    watches: u64,
     stalled: bool,
     limit: Time,
     /// Events up to which the slice goes.
@@ -51,6 +53,8 @@ pub(super) struct Overseer {
     progress: Progress,
     handled: u64,
     cost: Cost,
+    /// What windows come to, if that is kept.
+    ledger: Option<Ledger>,
 }
 
 impl Overseer {
@@ -63,6 +67,7 @@ impl Overseer {
         config: &Arc<FabricConfig>,
         cut: &Partition,
         (observer, before_sample): (Pointer<'static>, BeforeSample),
+        kept: bool,
     ) -> Self {
         let observe = crate::observe::Observe::new(config, ());
         let mut overseer = Overseer {
@@ -77,6 +82,7 @@ impl Overseer {
             watchdog: Watchdog::new(config.stall_after.map_or(0, |d| d.0)),
             watched: None,
             looks: 0,
+            watches: 0,
             stalled: false,
             limit: Time::ZERO,
             budget: 0,
@@ -84,6 +90,7 @@ impl Overseer {
             progress: Progress::Running,
             handled: 0,
             cost: Cost { parts: cut.parts(), ..Cost::default() },
+            ledger: kept.then(|| Ledger::new(cut.parts(), cut.lookahead())),
         };
         let mut first = |every: u64, class| (every != 0).then(|| overseer.keys.make(Time(every), class));
         let sampled = first(observe.sample_every, class::SAMPLE);
@@ -105,6 +112,16 @@ impl Overseer {
         self.handled + self.looks
     }
 
+    /// Events of its own: samples, and looks of the watchdog.
+    pub fn own(&self) -> [u64; 2] {
+        [self.looks - self.watches, self.watches]
+    }
+
+    /// What windows came to, if that is kept.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
+    }
+
     /// How the slice ended.
     pub fn progress(&self) -> Progress {
         self.progress
@@ -113,6 +130,10 @@ impl Overseer {
     /// `windows` are over: what happened in the last one.
     pub fn count(&mut self, parts: &mut [MutexGuard<'_, Part>], windows: u64) {
         let (mut events, mut longest) = (0, 0);
+        // Before the first window of a slice there is nothing to count.
+        if let Some(ledger) = self.ledger.as_mut().filter(|_| windows > self.cost.windows) {
+            ledger.enter(parts.iter_mut().map(|part| (part.events, std::mem::take(&mut part.sent))));
+        }
         for part in parts {
             let count = std::mem::take(&mut part.events);
             events += count;
@@ -153,6 +174,7 @@ impl Overseer {
         let key = key.expect("somebody is to look");
         self.now = key.time();
         self.looks += 1;
+        self.watches += u64::from(watch);
         for part in parts.iter_mut() {
             part.kernel.conclude(key, |fabric, cx| fabric.settle(cx, key));
             assert!(part.kernel.world.links.border.is_clear(), "what is made up crosses no border");

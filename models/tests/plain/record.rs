@@ -252,7 +252,7 @@ pub fn fast(config: &FabricConfig, until: u64) -> Vec<Record> {
 
 /// Likewise on several threads, in parts of the fabric.
 pub fn parallel(config: &FabricConfig, until: u64, cut: &Partition, threads: usize) -> Vec<Record> {
-    let threads = Threads { count: threads, clock: || 0 };
+    let threads = Threads { count: threads, clock: || 0, ledger: false };
     let config = Arc::new(config.clone());
     let mut simulation =
         Parallel::new(config.clone(), RunOptions::default(), Recorder::default(), cut, threads);

@@ -29,6 +29,7 @@ mod ordering;
 mod parallel;
 mod port_rules;
 mod priority;
+mod profile;
 mod random_fabrics;
 mod session;
 mod shake;

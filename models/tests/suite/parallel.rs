@@ -4,7 +4,7 @@ use crate::look::Looked;
 use crate::random_fabrics::{difference, fabric};
 use models::config::*;
 use models::probe::Share;
-use models::run::{ListKind, Parallel, Partition, PipelineMode, Threads, Whole};
+use models::run::{Cost, Ledger, ListKind, Parallel, Partition, PipelineMode, Row, Threads, Whole};
 use models::{Outcome, Progress, RunOptions, Simulation};
 use proptest::prelude::*;
 use sim_core::{Duration, Time};
@@ -23,7 +23,27 @@ impl Share for Log {
 }
 
 fn threads(count: usize) -> Threads {
-    Threads { count, clock: || 0 }
+    Threads { count, clock: || 0, ledger: false }
+}
+
+/// What is kept of windows adds up to what is known without.
+fn ledger_adds_up(ledger: &Ledger, cost: Cost) {
+    assert_eq!((ledger.parts, ledger.windows), (cost.parts, cost.windows));
+    assert_eq!((ledger.events, ledger.letters), (cost.events, cost.letters));
+    assert_eq!(ledger.rows.len() as u64, ledger.windows.div_ceil(ledger.every));
+    if ledger.every == 1 {
+        let busiest = |row: &Row| row.events.iter().max().map_or(0, |events| u64::from(*events));
+        assert_eq!(ledger.rows.iter().map(busiest).sum::<u64>(), cost.longest);
+        // Whatever the groups, events are all of them, and every letter that crosses has two ends.
+        for level in ledger.levels() {
+            let groups = || ledger.rows.iter().flat_map(move |row| ledger.groups(row, level));
+            assert_eq!(groups().map(|(events, _)| events).sum::<u64>(), ledger.events);
+            let ends: u64 = groups().map(|(_, ends)| ends).sum();
+            assert!(ends <= 2 * ledger.letters && ends % 2 == 0);
+            assert!(level < ledger.parts || ends == 2 * ledger.letters);
+        }
+    }
+    assert_eq!(ledger.spent.total(), 0, "a clock that stands still");
 }
 
 /// All that there is to see of a run, but how many events it took.
@@ -53,7 +73,8 @@ fn in_parts(
     (cut, count): (&Partition, usize),
     slice: u64,
 ) -> [String; 4] {
-    let mut run = Parallel::new(config.clone(), options, Log::default(), cut, threads(count));
+    let threads = Threads { ledger: options.profile, ..threads(count) };
+    let mut run = Parallel::new(config.clone(), options, Log::default(), cut, threads);
     let mut looked = Looked::default();
     let progress = loop {
         match run.run(Time(until), slice) {
@@ -61,7 +82,13 @@ fn in_parts(
             end => break end,
         }
     };
+    let (ledger, profile) = (run.ledger(), run.profile());
     let (log, outcome, cost) = run.finish();
+    assert_eq!((ledger.is_some(), profile.is_some()), (options.profile, options.profile));
+    if let (Some(ledger), Some(profile)) = (ledger, profile) {
+        ledger_adds_up(&ledger, cost);
+        assert_eq!(profile.events.iter().map(|(_, count)| count).sum::<u64>(), outcome.events);
+    }
     assert_eq!((cost.parts, cost.threads), (cut.parts(), count.min(cut.parts())));
     assert!(cost.longest <= cost.events && cost.events <= cost.longest * cost.parts as u64);
     seen((log, outcome), progress)
@@ -71,11 +98,12 @@ proptest! {
     #![proptest_config(property(160, 37))]
 
     /// Any partition, any number of threads, any slices, both pipelines and both event lists: the same as
-    /// one thread, the watchdog's words included.
+    /// one thread, the watchdog's words included. Nor does it change anything what is counted of it.
     #[test]
     fn parts_and_threads_change_nothing(
         seed in any::<u64>(), voq in any::<bool>(), watched in any::<bool>(), lot in any::<u64>(),
         count in 1..4usize, heap in any::<bool>(), unfolded in any::<bool>(), checks in any::<bool>(),
+        profile in any::<bool>(),
     ) {
         let mut net = fabric(seed, voq);
         if watched {
@@ -87,12 +115,13 @@ proptest! {
             list: if heap { ListKind::Heap } else { ListKind::Ring },
             pipeline: if unfolded { PipelineMode::Unfolded } else { PipelineMode::Folded },
             wire_check: checks,
+            profile,
         };
         match Partition::by_lot(&config, 3, lot) {
             Err(why) => prop_assert_eq!(why, Whole::OnePiece),
             Ok(cut) => {
                 let until = 700 * T;
-                let law = whole(&config, options, until);
+                let law = whole(&config, RunOptions { profile: false, ..options }, until);
                 let slice = if lot % 2 == 0 { u64::MAX } else { 1 + lot % 5_000 };
                 let found = in_parts(&config, options, until, (&cut, count), slice);
                 for (law, found) in law.iter().zip(&found) {
@@ -151,15 +180,12 @@ fn what_is_left_whole() {
     assert_eq!(Partition::by_lot(&net.config, 2, 0), Err(Whole::Faults));
 }
 
-/// A ring of switches: contiguous arcs, each with its share of ports, and as few cut links as there are
-/// parts.
+/// Switches in a chain: contiguous pieces of it, each with its share of ports, and as few cut links as
+/// there are parts.
 #[test]
-fn parts_of_a_ring_are_arcs() {
+fn parts_of_a_chain_are_pieces() {
     let n = 24;
-    let at: Vec<usize> = (0..n).flat_map(|s| [s, s]).collect();
-    let trunks: Vec<(usize, usize)> = (1..n).map(|s| (s - 1, s)).collect();
-    let mut net = Net::new((0..n).map(|_| switch(4)).collect(), &at, &trunks);
-    net.config.links.iter_mut().for_each(|link| link.propagation = Duration(400_000));
+    let net = chain(n);
     for parts in [2, 3, 4, 6] {
         let cut = Partition::new(&net.config, parts).unwrap();
         assert_eq!(cut.parts(), parts);
@@ -168,6 +194,29 @@ fn parts_of_a_ring_are_arcs() {
         let share = |part| (0..n as u32).filter(|s| cut.part(net.endpoints + s) == part).count();
         let shares: Vec<usize> = (0..parts as u16).map(share).collect();
         assert!(shares.iter().all(|share| share.abs_diff(n / parts) <= 1), "{shares:?}");
+    }
+}
+
+/// `n` switches in a chain, with two endpoints each.
+fn chain(n: usize) -> Net {
+    let at: Vec<usize> = (0..n).flat_map(|s| [s, s]).collect();
+    let trunks: Vec<(usize, usize)> = (1..n).map(|s| (s - 1, s)).collect();
+    let mut net = Net::new((0..n).map(|_| switch(4)).collect(), &at, &trunks);
+    net.config.links.iter_mut().for_each(|link| link.propagation = Duration(400_000));
+    net
+}
+
+/// A cut into fewer parts is one into more, put together again: what is kept of windows relies on it.
+#[test]
+fn halves_of_halves_are_the_parts_of_a_finer_cut() {
+    let net = chain(48);
+    let fine = Partition::new(&net.config, 16).unwrap();
+    assert_eq!(fine.parts(), 16);
+    for parts in [2, 4, 8] {
+        let cut = Partition::new(&net.config, parts).unwrap();
+        for device in 0..net.config.devices.len() as u32 {
+            assert_eq!(usize::from(cut.part(device)), usize::from(fine.part(device)) / (16 / parts));
+        }
     }
 }
 

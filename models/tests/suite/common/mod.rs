@@ -251,10 +251,10 @@ pub fn run_with(
 }
 
 pub const ALL_OPTIONS: [RunOptions; 4] = [
-    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Folded, wire_check: false },
-    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Folded, wire_check: false },
-    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Unfolded, wire_check: false },
-    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Unfolded, wire_check: false },
+    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Folded, wire_check: false, profile: false },
+    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Folded, wire_check: false, profile: false },
+    RunOptions { list: ListKind::Heap, pipeline: PipelineMode::Unfolded, wire_check: false, profile: false },
+    RunOptions { list: ListKind::Ring, pipeline: PipelineMode::Unfolded, wire_check: false, profile: false },
 ];
 
 /// Uniform Poisson traffic of every endpoint to all others.
