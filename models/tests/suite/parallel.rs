@@ -39,7 +39,7 @@ fn ledger_adds_up(ledger: &Ledger, cost: Cost) {
             let groups = || ledger.rows.iter().flat_map(move |row| ledger.groups(row, level));
             assert_eq!(groups().map(|(events, _)| events).sum::<u64>(), ledger.events);
             let ends: u64 = groups().map(|(_, ends)| ends).sum();
-            assert!(ends <= 2 * ledger.letters && ends % 2 == 0);
+            assert!(ends <= 2 * ledger.letters && ends.is_multiple_of(2));
             assert!(level < ledger.parts || ends == 2 * ledger.letters);
         }
     }

@@ -111,7 +111,9 @@ fn a_port_is_silent_until_the_last_silence_is_over() {
 /// A node that crashed is there again when all its crashes are over; connections are counted from then on.
 #[test]
 fn a_crash_inside_a_crash_changes_no_time() {
-    let crash = |at: u64, lasts: u64| json!({"kind": "crash", "node": "ep/1", "at": format!("{at} us"), "for": format!("{lasts} us")});
+    let us = |time: u64| format!("{time} us");
+    let crash =
+        |at: u64, lasts: u64| json!({"kind": "crash", "node": "ep/1", "at": us(at), "for": us(lasts)});
     let times = |faults: Value| {
         let flow = json!({"name": "l", "from": "ep/0", "to": "ep/1", "size": 300, "limit": 1,
             "arrivals": {"constant": {"interval": "20 us", "phase": "0 us"}}, "linx": {"faults": faults}});
