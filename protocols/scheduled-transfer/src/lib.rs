@@ -19,7 +19,7 @@
 //! 3. [`slots`], [`ids`], [`timers`], [`errors`]: what a connection counts, numbers, waits for and logs.
 //! 4. [`connection`]: the state tables, one file for each role.
 //! 5. [`endpoint`]: Ports and Keys, and the calls of an upper layer.
-//! 6. [`llp`]: the frames of Annex A.
+//! 6. [`llp`]: the frames of Annex A. [`intermediate`]: what devices between the ends change.
 //!
 //! # Contract
 //!
@@ -103,6 +103,7 @@ pub mod endpoint;
 pub mod errors;
 pub mod event;
 pub mod ids;
+pub mod intermediate;
 pub mod layout;
 pub mod llp;
 pub mod memory;

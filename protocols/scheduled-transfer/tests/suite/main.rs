@@ -5,6 +5,7 @@
 mod any_octets;
 mod common;
 mod errors;
+mod intermediate;
 mod parameters;
 mod proofs;
 mod rules;

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use scheduled_transfer::errors::Logged;
+use scheduled_transfer::intermediate::{self, Limits};
 use scheduled_transfer::wire::{Header, Op};
 use scheduled_transfer::{
     Config, ConnectionId, Endpoint, Event, ExposeOptions, Extras, Outcome, Span, TransferOptions, Ula,
@@ -50,6 +51,8 @@ pub struct Pair {
     pub in_turn: bool,
     /// Operations that are lost: (sender, Op, how many more).
     pub lose: Vec<(usize, Op, u32)>,
+    /// A device between the ends, which lowers what passes.
+    pub between: Option<Limits>,
     pub auto: bool,
     pub expose: ExposeOptions,
 }
@@ -78,6 +81,7 @@ impl Pair {
             ways: vec![],
             in_turn: false,
             lose: vec![],
+            between: None,
             auto: true,
             expose: ExposeOptions::default(),
         }
@@ -122,6 +126,9 @@ impl Pair {
                     if self.tracing {
                         self.trace.push((end, transmit.header));
                         self.ways.push((interface, transmit.to.0[5]));
+                    }
+                    if let Some(limits) = &self.between {
+                        intermediate::lower(&mut out, limits);
                     }
                     let [.., to, at] = transmit.to.0;
                     let op = transmit.header.op;
