@@ -71,7 +71,7 @@ impl Capture {
             carries[usize::from(part.flow)] = match &part.protocol {
                 ProtocolConfig::Session(_) => Carries::Session,
                 ProtocolConfig::Linx(_) => Carries::Linx,
-                ProtocolConfig::Transfer(_) => Carries::Transfer,
+                ProtocolConfig::Transfer(_) | ProtocolConfig::Translator(_) => Carries::Transfer,
                 _ => Carries::Data,
             };
         }
@@ -91,13 +91,15 @@ impl Capture {
         }
     }
 
-    /// Lets the ends of Scheduled Transfer tell of their frames, if they are of Ethernet.
+    /// Lets the ends of Scheduled Transfer, and translators, tell of their frames, if they are of Ethernet.
     pub fn prepare(config: &mut FabricConfig) {
         for part in config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
-            if let ProtocolConfig::Transfer(transfer) = &mut part.protocol
-                && matches!(transfer.medium, None | Some(Medium::Ethernet))
-            {
-                transfer.captured = true;
+            match &mut part.protocol {
+                ProtocolConfig::Transfer(end) if matches!(end.medium, None | Some(Medium::Ethernet)) => {
+                    end.captured = true;
+                }
+                ProtocolConfig::Translator(translator) => translator.captured = true,
+                _ => {}
             }
         }
     }

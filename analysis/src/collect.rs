@@ -103,6 +103,8 @@ pub fn senders_of(fabric: &FabricConfig, flow: u16) -> BTreeSet<u32> {
 fn senders_by_themselves(fabric: &FabricConfig, agent: &AgentConfig, protocol: &ProtocolConfig) -> Vec<u32> {
     let transfer = match protocol {
         ProtocolConfig::Workload { .. } | ProtocolConfig::Rpc { .. } => return Vec::new(),
+        // What it sends on is that of others.
+        ProtocolConfig::Translator(_) => return Vec::new(),
         ProtocolConfig::Transfer(transfer) if transfer.program.is_none() => transfer,
         _ => return vec![agent.device],
     };

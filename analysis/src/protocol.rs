@@ -20,11 +20,13 @@ mod messages;
 pub mod program;
 pub mod session;
 pub mod transfer;
+pub mod translator;
 
 /// Every protocol, in the order of `summary.json` and of what a terminal shows.
 pub(crate) static PROTOCOLS: &[&dyn Protocol] = &[
     &linx::Linx,
     &transfer::Transfer,
+    &translator::Translator,
     &program::Program,
     &session::Session,
     &initialise::Initialise,

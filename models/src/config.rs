@@ -9,6 +9,7 @@ mod linx;
 mod medium;
 mod session;
 mod transfer;
+mod translator;
 
 use sim_core::Duration;
 use std::any::Any;
@@ -25,6 +26,7 @@ pub use lp_serial::link::{Channels, FlowControl, Traffic, VcConfig};
 pub use medium::*;
 pub use session::*;
 pub use transfer::*;
+pub use translator::*;
 
 /// Most ports that one modelled switch may have: as many as VoQ messages can name (Part 12).
 pub const PORTS_MAX: usize = voq_backpressure::MAX_PORTS as usize;
@@ -76,6 +78,8 @@ pub struct FabricConfig {
     pub voq_writes: Vec<VoqWrite>,
     /// Links of other media than RapidIO, at most one entry for each link.
     pub media: Vec<MediumLink>,
+    /// What carries Scheduled Transfers from one medium to another.
+    pub translation: Translation,
     /// Links that need symbol granularity, at most one entry for each link.
     pub symbolic: Vec<SymbolicLink>,
     /// What happens to them when, in the order of time.
@@ -792,6 +796,8 @@ pub enum ProtocolConfig {
     Session(Box<SessionConfig>),
     /// Scheduled Transfers.
     Transfer(Box<TransferConfig>),
+    /// Carries Scheduled Transfers from one medium to another.
+    Translator(Box<TranslatorConfig>),
     /// Sets the fabric up, as [`FabricConfig::enumeration`] says.
     Enumerate {
         /// Settings.

@@ -84,6 +84,13 @@ impl Path {
     /// From the start of the first packet to the end of the last at the destination, ps.
     pub fn latency(&self, packets: &[u32]) -> u64 {
         let mut ready = vec![0; packets.len()];
+        self.pass(packets, &mut ready);
+        ready.last().copied().unwrap_or(0)
+    }
+
+    /// From when packets may begin to leave, each, to when they are at the destination, ps. They keep their
+    /// order.
+    pub fn pass(&self, packets: &[u32], ready: &mut [u64]) {
         for hop in &self.hops {
             let mut free = 0;
             for (ready, &octets) in ready.iter_mut().zip(packets) {
@@ -91,7 +98,6 @@ impl Path {
                 *ready = free + hop.after;
             }
         }
-        ready.last().copied().unwrap_or(0)
     }
 
     /// How long its slowest link is busy with these packets, ps.

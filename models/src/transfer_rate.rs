@@ -70,39 +70,84 @@ pub enum Bound {
     Slots,
     /// The upper layer of the destination, which takes headers and interrupts.
     Upper,
+    /// What a translator takes for each operation.
+    Translator,
 }
 
-/// The way of Data and the way of its permissions.
+/// The way over one medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransferPath {
-    /// From the source to the destination.
-    pub there: Path,
-    /// From the destination to the source.
-    pub back: Path,
-    /// What frames take at the two hosts: of the source, of the destination. Nothing unless it is said.
-    pub hosts: [Software; 2],
+struct Leg {
+    /// Towards the destination.
+    there: Path,
+    /// Towards the source.
+    back: Path,
     /// Packets of a frame with a whole STU.
     data: Vec<u32>,
     /// Packets of a Control operation.
     control: Vec<u32>,
+    /// What the translator behind it takes; nothing behind the last.
+    relay: Software,
+}
+
+impl Leg {
+    /// When frames of these packets are at its end, and have passed the translator there: whole, one after
+    /// the other. They may begin to leave when they are `ready`, ps.
+    fn pass(&self, path: &Path, packets: &[u32], ready: &mut [u64]) {
+        let all: Vec<u32> = packets.repeat(ready.len());
+        let mut each: Vec<u64> =
+            ready.iter().flat_map(|&at| std::iter::repeat_n(at, packets.len())).collect();
+        path.pass(&all, &mut each);
+        for (ready, frame) in ready.iter_mut().zip(each.chunks(packets.len())) {
+            *ready = frame.last().copied().unwrap_or(*ready);
+        }
+        for service in [self.relay.rx, self.relay.tx] {
+            let mut free = 0u64;
+            for ready in ready.iter_mut() {
+                free = free.max(*ready).saturating_add(service);
+                *ready = free;
+            }
+        }
+    }
+}
+
+/// The way of Data and the way of its permissions, over one medium after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransferPath {
+    /// From the source to the destination, one at least.
+    legs: Vec<Leg>,
+    /// What frames take at the two hosts: of the source, of the destination. Nothing unless it is said.
+    pub hosts: [Software; 2],
     /// Octets of an STU.
     stu: u32,
 }
 
 impl TransferPath {
+    fn over(there: Path, back: Path, stu: u32, [data, control]: [Vec<u32>; 2]) -> Self {
+        let relay = Software::default();
+        TransferPath { legs: vec![Leg { there, back, data, control, relay }], hosts: [relay; 2], stu }
+    }
+
     /// `stu`: octets of a whole STU.
     pub fn new(there: Path, back: Path, stu: u32, mtu: Mtu, ids: IdSize, idle3: bool) -> Self {
-        let data = pdu_packets(FRAME_OCTETS + stu, mtu, ids, idle3);
-        let control = pdu_packets(FRAME_OCTETS, mtu, ids, idle3);
-        TransferPath { there, back, hosts: [Software::default(); 2], data, control, stu }
+        let packets = [FRAME_OCTETS + stu, FRAME_OCTETS].map(|octets| pdu_packets(octets, mtu, ids, idle3));
+        Self::over(there, back, stu, packets)
     }
 
     /// A way over links of another medium.
     pub fn on_medium(there: Path, back: Path, stu: u32, medium: Medium) -> Self {
         let header = HEADER_BYTES as u32;
-        let data = vec![medium.operation_octets(header + stu)];
-        let control = vec![medium.operation_octets(header)];
-        TransferPath { there, back, hosts: [Software::default(); 2], data, control, stu }
+        let packets = [header + stu, header].map(|octets| vec![medium.operation_octets(octets)]);
+        Self::over(there, back, stu, packets)
+    }
+
+    /// This way, and behind a translator, which takes its time for each operation, another one with STUs of
+    /// the same size.
+    pub fn then(mut self, translator: Software, behind: Self) -> Self {
+        if let Some(last) = self.legs.last_mut() {
+            last.relay = translator;
+        }
+        self.legs.extend(behind.legs);
+        self
     }
 
     /// This way between hosts that take their time: that of the source, that of the destination.
@@ -115,32 +160,66 @@ impl TransferPath {
         self.hosts.iter().map(|host| host.rx.saturating_add(host.tx)).fold(0, u64::saturating_add)
     }
 
+    /// From the start of the first of so many frames with whole STUs to the end of the last, ps.
+    fn data(&self, frames: u64) -> u64 {
+        let mut ready = vec![0; frames as usize];
+        self.legs.iter().for_each(|leg| leg.pass(&leg.there, &leg.data, &mut ready));
+        ready.last().copied().unwrap_or(0)
+    }
+
+    /// From the start of a Control operation towards the destination to its end, ps.
+    fn control_there(&self) -> u64 {
+        let mut ready = [0];
+        self.legs.iter().for_each(|leg| leg.pass(&leg.there, &leg.control, &mut ready));
+        ready[0]
+    }
+
+    /// From the start of a Control operation towards the source to its end, ps.
+    fn control_back(&self) -> u64 {
+        // The translators are the same, in the other order.
+        let mut ready = [0];
+        self.legs.iter().for_each(|leg| leg.pass(&leg.back, &leg.control, &mut ready));
+        ready[0]
+    }
+
+    /// How long the slowest link is busy with a whole STU, ps.
+    fn data_busy(&self) -> u64 {
+        self.legs.iter().map(|leg| leg.there.busy(&leg.data)).max().unwrap_or(0)
+    }
+
+    /// How long the slowest link back is busy with a Control operation, ps.
+    fn control_busy(&self) -> u64 {
+        self.legs.iter().map(|leg| leg.back.busy(&leg.control)).max().unwrap_or(0)
+    }
+
     /// From the start of a whole STU to the end of the answer to it, ps. The computed RTT: defaults are
     /// multiples of it.
     pub fn round_trip(&self) -> u64 {
-        let links = self.there.latency(&self.data) + self.back.latency(&self.control);
-        links.saturating_add(self.software())
+        (self.data(1) + self.control_back()).saturating_add(self.software())
     }
 
     /// From a Control operation to the answer, ps.
     pub fn question(&self) -> u64 {
-        let links = self.there.latency(&self.control) + self.back.latency(&self.control);
-        links.saturating_add(self.software())
+        (self.control_there() + self.control_back()).saturating_add(self.software())
     }
 
     fn frames(&self, block: u64) -> u64 {
         block.div_ceil(self.stu.into())
     }
 
-    /// How long each part of the path is busy with a Block, ps.
-    fn parts(&self, block: u64) -> [(u64, Bound); 4] {
+    /// How long each part of the path is busy with a Block, ps: links first.
+    fn parts(&self, block: u64) -> [(u64, Bound); 5] {
         let frames = self.frames(block);
         let [source, destination] = self.hosts;
+        // A translator takes Clear_To_Send as well.
+        let relays = self.legs.iter().map(|leg| leg.relay.rx.max(leg.relay.tx));
+        let relayed = relays.max().unwrap_or(0).saturating_mul(frames + 1);
         [
-            (frames * self.there.busy(&self.data), Bound::Links),
-            (self.back.busy(&self.control), Bound::Permissions),
+            (frames * self.data_busy(), Bound::Links),
+            (self.control_busy(), Bound::Permissions),
             (frames.saturating_mul(source.tx).max(destination.tx), Bound::Sending),
             (frames.saturating_mul(destination.rx).max(source.rx), Bound::Receiving),
+            (relayed, Bound::Translator),
         ]
     }
 
@@ -153,11 +232,9 @@ impl TransferPath {
     /// From the Clear_To_Send of a Block to its last octet, ps: what a window has to cover.
     pub fn block_latency(&self, block: u64) -> u64 {
         let frames = self.frames(block);
-        let packets: Vec<u32> =
-            self.data.iter().copied().cycle().take(frames as usize * self.data.len()).collect();
-        let links = self.back.latency(&self.control) + self.there.latency(&packets);
+        let links = self.control_back() + self.data(frames);
         // Behind the first frame the others keep the pace of the slowest part.
-        let [(wire, _), _, (sending, _), (receiving, _)] = self.parts(block);
+        let [(wire, _), _, (sending, _), (receiving, _), _] = self.parts(block);
         let slower = sending.max(receiving).saturating_sub(wire) * (frames - 1) / frames;
         links.saturating_add(self.software()).saturating_add(slower)
     }
@@ -215,9 +292,16 @@ impl TransferPath {
     /// On the links: `queued` Blocks may be enabled over the connections of its two ends, and the
     /// Clear_To_Send of each goes first, alternating with Data. At the hosts: as many operations may go out
     /// before it, and two frames of Data; all Data of the `enabled` Blocks may have come in before it, as far
-    /// as there are places.
+    /// as there are places. A translator keeps no Data back, so behind it all enabled Blocks may be in front.
     pub fn contention(&self, queued: u64, enabled: u64, block: u64) -> u64 {
-        let links = queued.saturating_mul(self.there.busy(&self.data) + self.back.busy(&self.control));
+        let mut links = queued.saturating_mul(self.data_busy() + self.control_busy());
+        for pair in self.legs.windows(2) {
+            let [before, behind] = pair else { continue };
+            let service = before.relay.rx.saturating_add(before.relay.tx);
+            let frame = service.saturating_add(behind.there.busy(&behind.data));
+            let all = enabled.saturating_mul(self.frames(block)).saturating_mul(frame);
+            links = links.saturating_add(all);
+        }
         let operations = queued.saturating_mul(2);
         let coming = enabled.saturating_mul(self.frames(block)).saturating_add(operations);
         let hosts = self.hosts.iter().map(|host| host.wait(coming, operations.saturating_add(2)));
@@ -227,6 +311,6 @@ impl TransferPath {
     /// Share of the time in which the path of Data is busy with a Block that Clear_To_Send takes of the way
     /// back: numerator and denominator.
     pub fn cts_share(&self, block: u64) -> (u64, u64) {
-        (self.back.busy(&self.control), self.block_time(block))
+        (self.control_busy(), self.block_time(block))
     }
 }

@@ -43,7 +43,7 @@ const HOUSES: [House; 5] = [
             &["pointer", "presets", "quantities", "sampling", "structure"],
             &["resolved"],
             &["compiler"],
-            &["configure", "effect", "faults", "ids", "medium", "require", "tables", "voq"],
+            &["configure", "effect", "faults", "ids", "medium", "require", "tables", "translators", "voq"],
             &["flow"],
             &["channels", "check", "expand"],
             &["resolve"],

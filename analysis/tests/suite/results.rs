@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of `summary.json`: where they stand, and the type that is written there.
-const PARTS: [(&str, &str, &str); 29] = [
+const PARTS: [(&str, &str, &str); 30] = [
     ("", "summary.rs", "Summary"),
     ("variants[].", "summary.rs", "VariantSummary"),
     ("measured.", "summary.rs", "MeasuredSummary"),
@@ -30,6 +30,7 @@ const PARTS: [(&str, &str, &str); 29] = [
     ("transfers[].", "protocol/transfer.rs", "TransferSummary"),
     ("transfers[].aborted.", "protocol/transfer.rs", "AbortSummary"),
     ("transfers[].upper.", "protocol/transfer.rs", "UpperSummary"),
+    ("translators[].", "protocol/translator.rs", "TranslatorSummary"),
     ("programs[].", "protocol/program.rs", "FlowProgramSummary"),
     ("programs[].", "protocol/program.rs", "ProgramSummary"),
     ("hol_blocking.", "summary.rs", "HolSummary"),

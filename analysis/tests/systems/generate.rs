@@ -66,8 +66,14 @@ pub fn system(seed: u64, index: u64) -> (Value, Draw) {
     (value, d)
 }
 
+/// Of so many systems one has translators: all others stay what they are.
+const TRANSLATED: u64 = 20;
+
 fn draw(d: &mut Draw, index: u64) -> Value {
     let mut spec = Fields::new();
+    if index % TRANSLATED == TRANSLATED - 1 {
+        return translated(d, index);
+    }
     spec.insert("name".into(), format!("system-{index}").into());
     d.set(&mut spec, 10, "Spec/title", &["A system"]);
     if d.chance(10) {
@@ -166,6 +172,69 @@ fn draw(d: &mut Draw, index: u64) -> Value {
         spec.insert("parameters".into(), json!({"seed": "/seed", "both": ["/seed", "/run/until"]}));
         spec.entry("seed").or_insert(1.into());
     }
+    spec.into()
+}
+
+/// Two or three parts of a fabric, of different media, and translators between them.
+fn translated(d: &mut Draw, index: u64) -> Value {
+    let media = ["rapidio", "hippi-6400", "hippi-fp", "ethernet", "atm-lane", "fibre-channel"];
+    let parts: Vec<&str> = (0..d.of("translated/parts", &[2, 3, 3])).map(|_| d.of("part", &media)).collect();
+    let (mut devices, mut links, mut translators, mut ends) = (vec![], vec![], vec![], vec![]);
+    for (n, medium) in parts.iter().enumerate() {
+        devices.push(json!({"name": format!("s{n}"), "ports": 5}));
+        let mut names: Vec<String> = (0..2).map(|end| format!("e{n}/{end}")).collect();
+        ends.extend(names.clone());
+        // Each translator joins two parts, in a row.
+        names.extend((n > 0).then(|| format!("t{}/in", n - 1)));
+        names.extend((n + 1 < parts.len()).then(|| format!("t{n}/out")));
+        for (port, name) in names.iter().enumerate() {
+            devices.push(json!({"name": name}));
+            links.push(json!({"a": format!("s{n}:{port}"), "b": name, "set": {"medium": medium}}));
+        }
+    }
+    for n in 1..parts.len() {
+        let mut fields = Fields::new();
+        fields.insert("name".into(), format!("t{n}").into());
+        fields.insert("interfaces".into(), json!([format!("t{}/out", n - 1), format!("t{}/in", n - 1)]));
+        d.set(&mut fields, 25, "TranslatorSpec/stu", &[256, 1_024]);
+        d.set(&mut fields, 25, "TranslatorSpec/lowers", &[true, false]);
+        d.set(&mut fields, 25, "TranslatorSpec/block", &[256, 1_024]);
+        d.set(&mut fields, 25, "TranslatorSpec/buffer", &[40_000, 1_000_000]);
+        translators.push(Value::from(fields));
+    }
+    let until = d.of("translated/until", &[100, 1_000]);
+    let world = World {
+        shape: Shape { endpoints: ends, switches: Vec::new(), links: Vec::new() },
+        // The smallest STUs.
+        medium: Some("ethernet"),
+        channels: false,
+        idle3: false,
+        voq: false,
+        configured: false,
+        slow: false,
+        receiver: false,
+        lanes: 4,
+        symbolic: false,
+        scans: false,
+        broadcast: false,
+        groups: Vec::new(),
+        until,
+        mtu: 256,
+        clock: d.of("translated/clock", &[1, 1, 10]),
+    };
+    let mut spec = Fields::new();
+    spec.insert("name".into(), format!("system-{index}").into());
+    spec.insert("run".into(), run(d, &world));
+    spec.insert("topology".into(), json!({"explicit": {"devices": devices, "links": links}}));
+    spec.insert("translators".into(), translators.into());
+    for (key, fields) in [("switch", switch(d, &world)), ("endpoint", endpoint(d, &world))] {
+        if !fields.is_empty() {
+            spec.insert(key.into(), fields.into());
+        }
+    }
+    let flows = traffic::flows(d, &world);
+    declare(d, &flows, &mut spec);
+    spec.insert("traffic".into(), flows.into());
     spec.into()
 }
 

@@ -71,6 +71,7 @@ const LAWS: [(&str, &str); 52] = [
     ("st-media-incast", "a STU in the time of its frame, where nothing is dropped"),
     ("st-slots", "S - 2 STUs in their time and a round trip"),
     ("st-striping", "N times one stripe"),
+    ("st-translator", "the slower medium; a Transfer passes, or no STU does; N times one stripe"),
     ("st-vs-voq", "who is not held up gets what it asks for"),
     ("stream-segmentation", "octets of a PDU by the octets of its segments"),
     ("vc-isolation", "1/9 in one channel; the share of a channel"),

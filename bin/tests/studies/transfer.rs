@@ -4,7 +4,7 @@ use super::{Study, near};
 use analysis::protocol::transfer::goodput_gbps;
 use models::config::{AgentConfig, ProtocolConfig, TransferConfig};
 use models::path::Roads;
-use models::stats::{ProgramTotals, RankStats, TransferTotals};
+use models::stats::{ProgramTotals, RankStats, TransferTotals, TranslatorTotals};
 use models::transfer_rate::TransferPath;
 
 /// What the ends of the only flow of Scheduled Transfer of a variant have come to; all octets were compared.
@@ -199,6 +199,50 @@ fn st_striping() {
     }
     let lossy = &transfers(&study, "4to1lossy").stats;
     assert!(lossy.lost > 0 && lossy.payload > lossy.verified_octets && rate("4to1lossy") > one);
+}
+
+/// The slower medium sets the pace, whatever is in front of it: an Ethernet frame of 1 KiB is 1 110 octets,
+/// one of Fibre Channel with 8 KiB takes 8 496. A translator that takes longer sets it itself, Clear_To_Send
+/// included. Where no Max_STU is lowered nothing arrives; where what is enabled does not fit, much is sent
+/// again.
+///
+/// Proves: ST-5.2.4-5, ST-6.2.5-5, ST-A.1-8, ST-B.2-1
+#[test]
+fn st_translator() {
+    let study = Study::run("st-translator");
+    let totals = |variant: &str| {
+        let totals = &study.of(variant).run.outcome.totals;
+        (
+            totals.one::<TransferTotals>().expect("one flow"),
+            totals.one::<TranslatorTotals>().expect("one flow"),
+        )
+    };
+    let dropped = |variant: &str| -> u64 {
+        totals(variant).1.translators.iter().map(|translator| translator.stats.dropped()).sum()
+    };
+    let ethernet = 1_024.0 / 1_110.0;
+    let fibre_channel = 8_192.0 / 8_496.0 * 0.85;
+    let slow = 8.0 * 1_024.0 / 12_000.0 * 64.0 / 65.0;
+    for (variant, law) in [
+        ("one", ethernet),
+        ("two", ethernet),
+        ("slow", slow),
+        ("lowered", ethernet),
+        ("stripe", fibre_channel),
+        ("stripes", 4.0 * fibre_channel),
+    ] {
+        // A Transfer begins and ends with a round trip.
+        near(variant, rate_of(&study, variant), law, 0.01 * law);
+        assert_eq!(transfers(&study, variant).stats.logged + dropped(variant), 0, "{variant}");
+    }
+    let (unlowered, _) = totals("unlowered");
+    assert_eq!((unlowered.stats.completed, unlowered.stats.verified_octets), (0, 0));
+    assert_eq!(dropped("unlowered"), unlowered.stats.data.frames, "every STU");
+    assert!(transfers(&study, "buffer").stats.payload > 9 << 19 && dropped("buffer") > 0);
+    assert!(rate_of(&study, "buffer") < 0.5 * ethernet);
+    // Eight Blocks of 8 KiB, a header of 40 octets for each 1 KiB.
+    let most = totals("lowered").1.translators[0].most_octets;
+    assert!((60_000..=8 * 8 * 1_064).contains(&most), "{most}");
 }
 
 /// Pacing keeps the bystander free, and so does backpressure. What they cost the writers is measured: pacing

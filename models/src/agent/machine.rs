@@ -6,6 +6,7 @@ use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::rpc::Rpc;
 use super::session::{Role, Session};
 use super::transfer::Transfer;
+use super::transfer::translator::{self, Translator};
 use super::workload::{Sender, Workload};
 use crate::config::{Carrier, PartConfig, ProtocolConfig, ProtocolSettings};
 use crate::endpoint::traffic::Source;
@@ -47,13 +48,17 @@ impl Protocol for Guest {
 }
 
 /// The protocols of the parts of the endpoint with this path, and by which part each is run: the flows of
-/// session management have one node there, that of the first of them.
+/// session management have one node there, that of the first of them, and so has a translator.
 pub(super) fn build(seed: u64, path: &str, parts: &[PartConfig]) -> Vec<(Box<dyn Protocol>, usize)> {
     let is_session = |part: &PartConfig| matches!(part.protocol, ProtocolConfig::Session(_));
     let node = parts.iter().position(is_session);
-    let machine = |(number, part): (usize, &PartConfig)| match node {
-        Some(node) if is_session(part) && number == node => (session(seed, path, parts), number),
-        Some(node) if is_session(part) => (Box::new(Guest) as Box<dyn Protocol>, node),
+    let is_translator = |part: &PartConfig| matches!(part.protocol, ProtocolConfig::Translator(_));
+    let device = parts.iter().position(is_translator);
+    let machine = |(number, part): (usize, &PartConfig)| match (node, device) {
+        (Some(node), _) if is_session(part) && number == node => (session(seed, path, parts), number),
+        (Some(node), _) if is_session(part) => (Box::new(Guest) as Box<dyn Protocol>, node),
+        (_, Some(device)) if is_translator(part) && number == device => (translator(parts), number),
+        (_, Some(device)) if is_translator(part) => (Box::new(Guest) as Box<dyn Protocol>, device),
         _ => (one(seed, part), number),
     };
     parts.iter().enumerate().map(machine).collect()
@@ -74,6 +79,17 @@ fn session(seed: u64, path: &str, parts: &[PartConfig]) -> Box<dyn Protocol> {
     Box::new(Session::new(seed, path, roles.collect()))
 }
 
+/// The translator of which an endpoint is the first interface.
+fn translator(parts: &[PartConfig]) -> Box<dyn Protocol> {
+    let roles = (0..).zip(parts).filter_map(|(number, part)| match &part.protocol {
+        ProtocolConfig::Translator(config) => {
+            Some((part.flow, translator::Role { part: number, config: config.clone() }))
+        }
+        _ => None,
+    });
+    Box::new(Translator::new(roles))
+}
+
 /// The protocol of a part that runs it alone.
 fn one(seed: u64, part: &PartConfig) -> Box<dyn Protocol> {
     let sender = || sender(seed, part);
@@ -82,7 +98,9 @@ fn one(seed: u64, part: &PartConfig) -> Box<dyn Protocol> {
         &ProtocolConfig::Rpc { carrier, answer, timeout } => {
             Box::new(Rpc::new(sender(), conveyance(carrier), answer, timeout))
         }
-        ProtocolConfig::Session(_) => unreachable!("all of an endpoint make one node"),
+        ProtocolConfig::Session(_) | ProtocolConfig::Translator(_) => {
+            unreachable!("all of an endpoint make one node")
+        }
         ProtocolConfig::Enumerate { settings, priority, writes } => {
             Box::new(Enumeration::new(settings, *priority, writes))
         }

@@ -164,7 +164,8 @@ pub(crate) trait Protocol: Any + Debug + std::marker::Send {
         None
     }
 
-    /// What the flow has come to at the end of the run. Asked of the first of its ends, which sees them all.
+    /// What the flow has come to at the end of the run. Asked of the first end of each kind, which sees them
+    /// all.
     fn audit(&self, _ends: &Ends<'_>, _totals: &mut Totals) {}
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod lower;
 mod medium;
 mod regions;
 mod store;
+pub(crate) mod translator;
 mod upper;
 
 use super::data::Data;
@@ -654,13 +655,11 @@ impl Transfer {
         let medium = self.config.medium;
         let frame = lower::emit(medium, (d_ula, s_ula), &self.octets);
         self.ledger.sent(&transmit, frame.len(), self.octets.len() - HEADER_BYTES);
-        let cos = self.config.cos;
-        let (priority, stream_id) = self.config.streams()[usize::from(transmit.channel != 0)];
-        let (conveyance, priority) = match medium {
-            None => (Conveyance::Stream { cos, stream_id }, priority),
-            Some(medium) => (Conveyance::Frame { interface }, medium.priority(transmit.channel)),
-        };
+        let streams = (self.config.cos, self.config.streams());
+        let (conveyance, priority) = lower::conveyance((medium, interface), streams, transmit.channel);
         let to = node_of(transmit.to);
+        // Who is behind a translator is reached through it; the frame says whose it is.
+        let to = self.config.through.get(&to).copied().unwrap_or(to);
         if self.config.captured {
             cx.tell(SignalKind::Frame { octets: frame.clone() });
         }

@@ -5,6 +5,7 @@ use crate::goal::{Action, Schedule};
 use scheduled_transfer::Extras;
 use scheduled_transfer::wire::Function;
 use sim_core::{Duration, Time};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Scheduled Transfer on an endpoint, over type 9 streams or another medium.
@@ -32,6 +33,9 @@ pub struct TransferConfig {
     pub job: TransferJob,
     /// Ids of the ends that it connects to, in order.
     pub peers: Vec<u16>,
+    /// Where frames go first to ends behind translators: the interface of the first one, by end. All others
+    /// are reached without.
+    pub through: Arc<BTreeMap<u16, u16>>,
     /// When it connects.
     pub connect_at: Time,
     /// Each connection is wanted up to this much later, drawn uniformly.
@@ -57,13 +61,17 @@ pub struct TransferConfig {
 /// Bit of the stream of Control operations, where that is not the one of Data.
 const CONTROL_STREAM: u16 = 0x8000;
 
+/// Priority and stream of Control operations and of Data on RapidIO.
+pub(super) fn streams(priority: u8, control_priority: u8, stream_id: u16) -> [(u8, u16); 2] {
+    let own = control_priority != priority;
+    let control = if own { stream_id | CONTROL_STREAM } else { stream_id };
+    [(control_priority, control), (priority, stream_id)]
+}
+
 impl TransferConfig {
     /// Priority and stream of Control operations, and of Data.
     pub fn streams(&self) -> [(u8, u16); 2] {
-        let data = (self.priority, self.stream_id);
-        let own = self.control_priority != self.priority;
-        let stream = if own { self.stream_id | CONTROL_STREAM } else { self.stream_id };
-        [(self.control_priority, stream), data]
+        streams(self.priority, self.control_priority, self.stream_id)
     }
 
     /// A word as it lies in the memory of this end.

@@ -3,6 +3,7 @@
 pub(crate) mod linx;
 pub(crate) mod program;
 pub(crate) mod transfer;
+pub(crate) mod translator;
 
 use crate::observe::probe::FACTS;
 use crate::observe::totals::FlowTotals;
@@ -10,6 +11,7 @@ pub use linx::{GAP_CLASSES, GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 pub use program::{CourierStats, ProgramTotals};
 use sim_core::Time;
 pub use transfer::{FrameCount, RankStats, TransferEnd, TransferStats, TransferTotals};
+pub use translator::{TranslatorPart, TranslatorStats, TranslatorTotals};
 
 /// Totals of one port of one device since the start of the run.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

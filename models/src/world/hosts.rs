@@ -24,6 +24,7 @@ use logical::wire::maintenance::Operation;
 use logical::wire::{Body, Packet, Payload as Octets, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
+use std::any::Any;
 use std::collections::BTreeMap;
 
 /// Endpoints that are interfaces of one host.
@@ -130,13 +131,17 @@ impl<P: Build> Fabric<P> {
     pub(super) fn set_up_stripes(&mut self) {
         let config = self.links.config.clone();
         for part in config.agents.iter().flat_map(|agent| &agent.parts) {
-            let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
-            if end.interfaces.len() > 1 {
-                let endpoint = |&id: &u16| {
+            let interfaces: Vec<u16> = match &part.protocol {
+                ProtocolConfig::Transfer(end) => end.interfaces.clone(),
+                ProtocolConfig::Translator(own) => own.device.interfaces.iter().map(|own| own.id).collect(),
+                _ => continue,
+            };
+            if interfaces.len() > 1 {
+                let endpoint = |id: u16| {
                     let device = config.owners[usize::from(id)];
                     self.links.nodes.endpoint_of(device)
                 };
-                let interfaces = end.interfaces.iter().map(endpoint).collect();
+                let interfaces = interfaces.into_iter().map(endpoint).collect();
                 self.hosts.stripes.join(interfaces, &self.endpoints);
             }
         }
@@ -506,8 +511,15 @@ impl<P: Build> Fabric<P> {
         };
         let mut totals = Totals::default();
         for (flow, nodes) in &flows {
-            let [(_, first), ..] = nodes[..] else { continue };
-            first.audit(&Ends { flow: *flow, at: end, nodes, carried: &carried }, &mut totals);
+            // Of each kind the first: those of a kind look at each other.
+            let mut kinds = Vec::new();
+            for (_, node) in nodes {
+                let kind = (*node as &dyn Any).type_id();
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
+                    node.audit(&Ends { flow: *flow, at: end, nodes, carried: &carried }, &mut totals);
+                }
+            }
         }
         totals
     }

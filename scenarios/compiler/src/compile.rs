@@ -12,6 +12,7 @@ use crate::sampling;
 use crate::spec::*;
 use crate::tables;
 use crate::topology::{self, shortened};
+use crate::translators;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::sim_core::Duration;
@@ -42,6 +43,12 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     c.resolve_links();
     medium::check(&mut c);
     c.identifiers();
+    let before = c.out.len();
+    c.translation = translators::resolve(&mut c);
+    if c.out.len() > before {
+        // What they should have joined would be out of reach.
+        return None;
+    }
     let staging = c.staging();
     let ports = c.ports();
     c.host = c.enumeration(&ports);
@@ -128,6 +135,7 @@ impl Compiler<'_> {
             symbol_losses: Vec::new(),
             voq_writes: Vec::new(),
             media: Vec::new(),
+            translation: self.translation.clone(),
             symbolic: Vec::new(),
             faults: Vec::new(),
             sample_every: None,

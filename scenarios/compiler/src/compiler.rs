@@ -5,6 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::resolved::{Device, Enumeration, Run, Voq, Wire};
 use crate::spec::*;
 use crate::topology::Graph;
+use models::config::Translation;
 use models::lp_serial::cost::IdSize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,8 @@ pub(crate) struct Compiler<'a> {
     pub id_bits: u8,
     /// A host sets the fabric up.
     pub host: Option<Enumeration>,
+    /// Translators, and the parts of the fabric that they join.
+    pub translation: Translation,
     seen: BTreeSet<(&'static str, String)>,
 }
 
@@ -47,6 +50,7 @@ impl<'a> Compiler<'a> {
             groups: BTreeMap::new(),
             id_bits: 8,
             host: None,
+            translation: Translation::default(),
             seen: BTreeSet::new(),
         }
     }

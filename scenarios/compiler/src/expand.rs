@@ -138,6 +138,9 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.topology.fill();
     full.overrides.get_or_insert_default();
     full.multicast.get_or_insert_default();
+    if let Some(translators) = &mut full.translators {
+        crate::translators::expand(translators);
+    }
     full.faults.get_or_insert_default().lose_voq_symbols.get_or_insert_default();
     full.declare.get_or_insert_default();
     crate::configure::expand(&mut full);

@@ -42,6 +42,16 @@ pub fn port_name(config: &FabricConfig, device: u32, port: u8) -> String {
     format!("{}:{port}", config.devices[device as usize].path)
 }
 
+/// Ids that are not reached from a switch with endpoints, as a walk found. What translators join they join by
+/// their interfaces, and not by routes.
+pub(crate) fn lost<'a>(
+    config: &'a FabricConfig,
+    walk: &'a Walk,
+) -> impl Iterator<Item = (&'a (u32, u32), &'a Fate)> {
+    let segment = |device: u32| config.translation.segments.get(device as usize);
+    walk.lost.iter().filter(move |((id, switch), _)| segment(config.owners[*id as usize]) == segment(*switch))
+}
+
 /// Walks all destination ids and all links and reports every place where a next-hop value differs from the
 /// egress port in the neighbour's own table. Empty = the two levels agree.
 pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {

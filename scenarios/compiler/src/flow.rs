@@ -369,6 +369,15 @@ impl Traffic<'_> {
             let node = nodes.remove(&device);
             Placed { device, flow: index, source: None, node }
         }));
+        // What stands between the ends.
+        self.parts.extend(nodes.into_iter().filter_map(|(device, node)| {
+            matches!(node, ProtocolConfig::Translator(_)).then(|| Placed {
+                device,
+                flow: index,
+                source: None,
+                node: Some(node),
+            })
+        }));
         if used == 0 {
             let message =
                 format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);

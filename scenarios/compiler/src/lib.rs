@@ -51,6 +51,7 @@ pub mod sweep;
 mod tables;
 mod templates;
 pub mod topology;
+mod translators;
 pub mod units;
 mod voq;
 

@@ -126,7 +126,7 @@ pub(crate) fn check(c: &mut Compiler<'_>) {
                 named[0].1, named[0].0
             );
             let pointer = c.graph.nodes[device].pointer.clone();
-            let help = "all links of a device are of one medium: nothing translates between media";
+            let help = "all links of a device are of one medium; endpoints can be interfaces of a translator";
             c.once(Diagnostic::error("SC080", pointer, message).help(help));
         }
     }
@@ -157,10 +157,9 @@ fn name(wire: &Wire) -> &'static str {
 pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, sources: &[usize]) {
     let stripes = flow.st.as_ref().and_then(|st| st.stripes);
     let Some(medium) = sources.iter().find_map(|&device| of(c, device)) else {
-        if stripes.is_some() {
-            let message = "a type 9 stream of RapidIO belongs to one endpoint, and cannot be striped";
-            let help = "use another medium, for example \"links\": {\"medium\": \"hippi-6400\"}";
-            c.once(Diagnostic::error("SC080", format!("{at}/st/stripes"), message).help(help));
+        // Behind translators hosts may be on other media; their interfaces are looked at one by one.
+        if stripes.is_some() && c.translation.translators.is_empty() {
+            c.once(unstriped(at));
         }
         return;
     };
@@ -171,6 +170,30 @@ pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, source
         c.once(Diagnostic::error("SC080", at, message).help(help));
         return;
     };
+    // With translators each end is looked at by itself.
+    if !c.translation.translators.is_empty() {
+        return;
+    }
+    check_streams(c, at, flow, medium);
+    let stu = *filled(&st.stu);
+    if stu > medium.stu_max() {
+        let message = format!("{name} does not carry STUs of {stu} octets");
+        let help = format!("allowed: powers of two from 256 to {}", medium.stu_max());
+        c.once(Diagnostic::error("SC008", format!("{at}/st/stu"), message).help(help));
+    }
+}
+
+/// That hosts of several interfaces on RapidIO do not exist.
+pub(crate) fn unstriped(at: &str) -> Diagnostic {
+    let message = "a type 9 stream of RapidIO belongs to one endpoint, and cannot be striped";
+    let help = "use another medium, for example \"links\": {\"medium\": \"hippi-6400\"}";
+    Diagnostic::error("SC080", format!("{at}/st/stripes"), message).help(help)
+}
+
+/// Names what only streams of RapidIO have, in a flow that is on this medium.
+pub(crate) fn check_streams(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, medium: Medium) {
+    let Some(st) = &flow.st else { return };
+    let name = medium.name();
     let channels = match medium.channels() {
         1 => "there is one channel for everything",
         _ => "Control goes on virtual channel 0, Data on 1",
@@ -184,12 +207,6 @@ pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, source
             let message = format!("{name} knows no such thing");
             c.once(Diagnostic::error("SC080", format!("{at}/{key}"), message).help(channels));
         }
-    }
-    let stu = *filled(&st.stu);
-    if stu > medium.stu_max() {
-        let message = format!("{name} does not carry STUs of {stu} octets");
-        let help = format!("allowed: powers of two from 256 to {}", medium.stu_max());
-        c.once(Diagnostic::error("SC008", format!("{at}/st/stu"), message).help(help));
     }
 }
 

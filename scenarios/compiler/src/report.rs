@@ -8,9 +8,11 @@ use crate::presets;
 use crate::topology::TOPOLOGIES;
 use crate::units::{Ratio, time_text};
 use models::config::*;
+use models::scheduled_transfer::intermediate::Limits;
 use models::transfer_rate::Bound;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Most lines of one table in a report.
 const LINES_MAX: usize = 24;
@@ -86,6 +88,10 @@ fn describe(variant: &Variant, out: &mut String) {
         table(out, "detectors of congestion", detectors);
     }
     table(out, "links", link_lines(variant));
+    let translators = translator_lines(config);
+    if !translators.is_empty() {
+        table(out, "translators", translators);
+    }
     routes(config, out);
     if let Some(lookahead) = config.links.iter().map(lookahead).min() {
         let _ =
@@ -218,6 +224,28 @@ fn staging_text(staging: &StagingConfig) -> String {
     }
 }
 
+/// What translators join, and what they have room for.
+fn translator_lines(config: &FabricConfig) -> Vec<(String, String)> {
+    let line = |own: &Arc<Translator>| {
+        let medium = |own: &TranslatorInterface| own.medium.map_or("rapidio", Medium::name);
+        let media: Vec<&str> = own.interfaces.iter().map(medium).collect();
+        let stu =
+            if own.limits.max_stu < Limits::NONE.max_stu { "Max_STU is lowered" } else { "nobody is told" };
+        let block = match own.limits.max_block {
+            most if most < Limits::NONE.max_block => format!("Max_Block is lowered to {}", 1u64 << most),
+            _ => "Max_Block stays".into(),
+        };
+        let text = format!(
+            "{}; STUs of up to {} octets, {stu}; {block}; {} octets of memory",
+            media.join(" and "),
+            own.stu,
+            own.buffer
+        );
+        (own.name.clone(), text)
+    };
+    config.translation.translators.iter().map(line).collect()
+}
+
 /// One-way delay plus the time of the shortest message, a control symbol: what parallel windows can be long.
 fn lookahead(link: &LinkConfig) -> u64 {
     link.propagation.0 + u64::from(link.symbol_chars) * link.char_ps.0 / link.char_ps.1
@@ -255,7 +283,7 @@ fn routes(config: &FabricConfig, out: &mut String) {
     let walk = fabric::walk(config);
     let wrong = fabric::check_next_hops(config);
     let turns: u32 = walk.turns.iter().flatten().map(|outputs| outputs.len()).sum();
-    let lost = match walk.lost.len() {
+    let lost = match fabric::lost(config, &walk).count() {
         0 => "every id is reached from every switch with endpoints".to_owned(),
         lost => format!("{lost} times an id is not reached from a switch with endpoints"),
     };
@@ -310,6 +338,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         Bound::Receiving => format!("rx_service of the hosts in \"{destination}\" is the bound"),
         Bound::Window => format!("the window of {} is the bound", count(end.job.enabled() as usize, "Block")),
         Bound::Slots => format!("{slots} Slots are the bound"),
+        Bound::Translator => "rx_service or tx_service of a translator is the bound".to_owned(),
         Bound::Upper => format!("the upper layer of the hosts in \"{destination}\" is the bound"),
     };
     // Clear_To_Send and what a window has to cover go with the links and hosts alone.

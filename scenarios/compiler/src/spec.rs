@@ -8,6 +8,7 @@ mod linx;
 mod require;
 mod session;
 mod transfer;
+mod translator;
 
 pub use echo::*;
 pub use initialise::*;
@@ -16,6 +17,7 @@ pub use linx::*;
 pub use require::*;
 pub use session::*;
 pub use transfer::*;
+pub use translator::*;
 
 pub use crate::settings::*;
 pub use crate::topology::{
@@ -79,6 +81,9 @@ pub struct Spec {
     /// Who sets ids, routes and VoQ enables (default builder).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configure: Option<Configure>,
+    /// Devices that carry Scheduled Transfer from one medium to another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub translators: Option<Vec<TranslatorSpec>>,
     /// Flows: who sends what to whom.
     pub traffic: Vec<FlowSpec>,
     /// What goes wrong on purpose.

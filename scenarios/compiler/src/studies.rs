@@ -72,6 +72,7 @@ pub const STUDIES: &[Study] = studies![
     "st-media",
     "st-media-incast",
     "st-striping",
+    "st-translator",
     "st-slots",
     "st-vs-voq",
     "ethernet-bridge",

@@ -315,7 +315,7 @@ impl Compiler<'_> {
 
     /// Destinations that some endpoints cannot reach; where traffic needs them, the traffic finds the error.
     pub fn lost(&mut self, config: &FabricConfig, walk: &fabric::Walk) {
-        let strays = walk.lost.iter().filter(|(_, fate)| !matches!(fate, Fate::Loop(_)));
+        let strays = fabric::lost(config, walk).filter(|(_, fate)| !matches!(fate, Fate::Loop(_)));
         let mut count = 0;
         let mut first = None;
         for ((id, switch), fate) in strays {

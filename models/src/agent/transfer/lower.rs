@@ -1,10 +1,16 @@
 //! The frames in which operations lie: on RapidIO that of Ethernet 802.3, or, of Data that does not go into
 //! one, of DIX Ethernet; on other media their own.
 
+use crate::agent::protocol::Conveyance;
 use crate::config::Medium;
 use scheduled_transfer::Ula;
 use scheduled_transfer::llp;
 use scheduled_transfer::llp::{dix, ethernet, fibre_channel, hippi_fp, hippi6400, lane};
+use scheduled_transfer::wire::HEADER_BYTES;
+
+/// Octets of the largest payload that goes into a frame: in a type 9 stream, which has 64 KiB for a frame, as
+/// on media that carry more.
+const LARGEST: usize = 32_768;
 
 /// What a frame brings.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +18,28 @@ pub(crate) struct Found<'a> {
     pub to: Ula,
     pub from: Ula,
     pub operation: &'a [u8],
+}
+
+/// Whether the medium carries an operation. It has a header.
+pub(crate) fn carries(medium: Option<Medium>, operation: &[u8]) -> bool {
+    let fits = operation.len() <= HEADER_BYTES + LARGEST;
+    fits && medium.is_none_or(|medium| medium.layer().fits(operation).is_ok())
+}
+
+/// How an operation on a virtual channel leaves through an interface, and with which priority. On RapidIO:
+/// `streams` of Control and of Data.
+pub(crate) fn conveyance(
+    (medium, interface): (Option<Medium>, u8),
+    (cos, streams): (u8, [(u8, u16); 2]),
+    channel: u8,
+) -> (Conveyance, u8) {
+    match medium {
+        None => {
+            let (priority, stream_id) = streams[usize::from(channel != 0)];
+            (Conveyance::Stream { cos, stream_id }, priority)
+        }
+        Some(medium) => (Conveyance::Frame { interface }, medium.priority(channel)),
+    }
 }
 
 /// Octets in front of an operation.

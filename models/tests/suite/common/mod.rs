@@ -788,6 +788,7 @@ pub fn transfer_end(
         stream: format!("e{node:03}/transfer"),
         charted: false,
         captured: false,
+        through: std::sync::Arc::default(),
     }
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn ratio(c: &Compiler<'_>, device: usize) -> (u64, u64) {
 fn check_interfaces(c: &mut Compiler<'_>, parts: &[Placed]) {
     let interfaces = |placed: &Placed| match &placed.node {
         Some(ProtocolConfig::Transfer(end)) => end.interfaces.clone(),
+        Some(ProtocolConfig::Translator(own)) => own.device.interfaces.iter().map(|own| own.id).collect(),
         _ => vec![c.ids[placed.device] as u16],
     };
     // The hosts by the ids of their interfaces, each with a flow that makes it one.

@@ -149,7 +149,7 @@ impl Traffic<'_> {
         if hot_flow != index && !self.demand.hot.contains(&hot_flow) {
             self.demand.hot.push(hot_flow);
         }
-        let cold: Vec<usize> = c.graph.endpoints.iter().copied().filter(|d| !hot.contains(d)).collect();
+        let cold: Vec<usize> = crate::translators::ends(c).into_iter().filter(|d| !hot.contains(d)).collect();
         let of = |list: &[usize]| Arc::new(list.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
         let (hot_ids, cold_ids) = (of(&hot), of(&cold));
         let (hot_place, cold_place) = (positions(&hot), positions(&cold));
@@ -191,6 +191,8 @@ impl Traffic<'_> {
         destinations: &Destinations,
     ) {
         let Some((_, switch, _)) = c.neighbours[source][0] else { return };
+        let own = first_hops(c, source, destinations);
+        let destinations = own.as_ref().unwrap_or(destinations);
         if !c.graph.is_switch(switch) {
             let all = |ids: &[u32]| ids.iter().all(|id| *id == c.ids[switch] || *id == c.ids[source]);
             let reached = match destinations {
@@ -241,9 +243,28 @@ impl Traffic<'_> {
     }
 }
 
+/// Where what a source sends goes first, if translators are on its way.
+fn first_hops(c: &Compiler<'_>, source: usize, destinations: &Destinations) -> Option<Destinations> {
+    let through = c.translation.through(source as u32);
+    let hop = |id: u32| {
+        let hop = u16::try_from(id).ok().and_then(|id| through.get(&id));
+        hop.map_or(id, |&hop| hop.into())
+    };
+    if through.is_empty() {
+        return None;
+    }
+    match destinations {
+        Destinations::Fixed(id) => Some(Destinations::Fixed(hop(*id))),
+        Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => {
+            Some(Destinations::Cycle(Arc::new(ids.iter().map(|&id| hop(id)).collect())))
+        }
+        Destinations::Hotspot { .. } | Destinations::Replay => None,
+    }
+}
+
 /// Endpoints that patterns select.
 fn endpoints(c: &mut Compiler<'_>, at: &str, patterns: &Names) -> Option<Vec<usize>> {
-    let devices = c.graph.endpoints.clone();
+    let devices = crate::translators::ends(c);
     let names: Vec<&str> = devices.iter().map(|&d| c.graph.nodes[d].name.as_str()).collect();
     match names::select(patterns.patterns(), &names) {
         Ok(hits) if !hits.is_empty() => Some(hits.into_iter().map(|i| devices[i]).collect()),
@@ -271,7 +292,7 @@ fn endpoints(c: &mut Compiler<'_>, at: &str, patterns: &Names) -> Option<Vec<usi
 fn among(c: &mut Compiler<'_>, at: &str, names: Option<&Names>) -> Option<Vec<usize>> {
     match names {
         Some(names) => endpoints(c, at, names),
-        None => Some(c.graph.endpoints.clone()),
+        None => Some(crate::translators::ends(c)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod declared;
+mod translators;
 
 use super::hosts as software;
 use super::messages;
@@ -13,6 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::medium;
 use crate::quantities::Quantities;
 use crate::spec::*;
+use crate::translators::{STREAM_STU, stu_max};
 use crate::units::Ratio;
 use declared::Declared;
 use models::config::*;
@@ -28,8 +30,6 @@ use std::sync::Arc;
 
 /// First of the type 9 streams for Scheduled Transfer; each flow has its own.
 const STREAM: u16 = 0x4000;
-/// Largest STU in such a stream, octets.
-const STREAM_STU: u32 = 32_768;
 /// Shares of frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
 /// Op_timeout, in computed round trips, beside the time for what may be in front.
@@ -278,9 +278,9 @@ pub(crate) fn ends(
         extras: extras(st),
     };
     let most = connections.values().copied().max().unwrap_or(1);
-    let medium = places.first().and_then(|(device, _)| medium::of(c, *device));
     let hosts_of = connections.keys().chain(positions.keys()).copied().collect::<BTreeSet<usize>>();
     let declared = declared::all(c, at, st, hosts_of.iter().copied())?;
+    let between = translators::between(c, (at, flow), &hosts_of, hosts, &declared)?;
     // The smallest STUs have the most frames in front of an answer.
     let stu = declared.values().map(|declared| declared.stu).min().unwrap_or(*filled(&st.stu));
     let way = longest(c, config, (&peers, hosts), stu);
@@ -289,6 +289,8 @@ pub(crate) fn ends(
         way.between(software, software)
     });
     let separate_control = st.control_priority.is_some_and(|own| own != *filled(&flow.priority));
+    // An order that one medium on the way does not keep is none at its ends.
+    let separate_control = separate_control || between.overtakes;
     let scale = Scale { way, connections: most, separate_control };
     let (begin, offset) = (filled(&st.at).get(), filled(&st.offset).get());
     let alone = |device: usize| vec![device];
@@ -300,7 +302,7 @@ pub(crate) fn ends(
         let later = position.saturating_mul(offset);
         let end = TransferConfig {
             node: c.ids[device] as u16,
-            medium,
+            medium: medium::of(c, device),
             interfaces: interfaces(device).iter().map(|&device| c.ids[device] as u16).collect(),
             priority: *filled(&flow.priority),
             control_priority: st.control_priority.unwrap_or(*filled(&flow.priority)),
@@ -309,6 +311,7 @@ pub(crate) fn ends(
             protocol: Config { interfaces: interfaces(device).len() as u8, ..protocol },
             job,
             peers: peers.get(&device).into_iter().flatten().map(|&id| id as u16).collect(),
+            through: c.translation.through(device as u32),
             connect_at: Time(begin.saturating_add(later)),
             spread: Duration(filled(&st.spread).get()),
             receives: st.receives,
@@ -322,6 +325,17 @@ pub(crate) fn ends(
         };
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));
     }
+    ends.extend(between.devices.into_iter().map(|(device, translator)| {
+        let own = TranslatorConfig {
+            device: translator,
+            priority: *filled(&flow.priority),
+            control_priority: st.control_priority.unwrap_or(*filled(&flow.priority)),
+            cos: *filled(&st.cos),
+            stream_id: STREAM + index,
+            captured: false,
+        };
+        (device, ProtocolConfig::Translator(Box::new(own)))
+    }));
     Some(ends)
 }
 
@@ -498,16 +512,42 @@ fn longest(
         from.into_iter().flat_map(move |from| to.clone().into_iter().map(move |to| (from, c.ids[to])))
     });
     let ways = pairs.take(PAIRS_MAX).filter_map(|(from, id)| {
-        let idle3 =
-            c.neighbours[from][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
-        let there = roads.path(from as u32, id)?;
-        let back = roads.path(owner(id)?, c.ids[from])?;
-        Some(match medium::of(c, from) {
-            Some(medium) => TransferPath::on_medium(there, back, stu, medium),
-            None => TransferPath::new(there, back, stu, messages::mtu(c.spec)?, ids, idle3),
-        })
+        let steps = config.translation.way(from as u32, u16::try_from(id).ok()?, &config.owners);
+        let stu = steps.iter().filter_map(|step| step.translator).map(lowered).fold(stu, u32::min);
+        let leg = |from: usize, id: u32| {
+            let idle3 =
+                c.neighbours[from][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
+            let there = roads.path(from as u32, id)?;
+            let back = roads.path(owner(id)?, c.ids[from])?;
+            Some(match medium::of(c, from) {
+                Some(medium) => TransferPath::on_medium(there, back, stu, medium),
+                None => TransferPath::new(there, back, stu, messages::mtu(c.spec)?, ids, idle3),
+            })
+        };
+        let software = |device: usize| Software::longest(&software::host(c, device).config);
+        over(&steps, |step| leg(step.from as usize, step.to.into()), |device| software(device as usize))
     });
     ways.max_by_key(TransferPath::round_trip)
+}
+
+/// Octets of the largest STU of connections through a translator, as far as it says so.
+fn lowered(translator: &Translator) -> u32 {
+    1 << translator.limits.max_stu.min(31)
+}
+
+/// The way by these steps, each of which is a leg; `software`: that of a translator, by the device from which
+/// its frames go on.
+fn over<'a>(
+    steps: &[Step<'a>],
+    leg: impl Fn(&Step<'a>) -> Option<TransferPath>,
+    software: impl Fn(u32) -> Software,
+) -> Option<TransferPath> {
+    let mut legs = steps.iter();
+    let mut way = leg(legs.next()?)?;
+    for step in legs {
+        way = way.then(software(step.from), leg(step)?);
+    }
+    Some(way)
 }
 
 /// A protocol clock: so much time of protocols passes in so much time of the fabric.
@@ -534,32 +574,42 @@ fn scaled(time: u64, num: u64, den: u64) -> u64 {
 }
 
 /// The slowest way of a flow without competition.
-pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
+pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
     let roads = Roads::new(config);
     let mut ways = Vec::new();
     for agent in &config.agents {
         for part in agent.parts.iter().filter(|part| part.flow == flow) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
-            for &peer in end.peers.iter().take(PAIRS_MAX) {
-                let owner = *config.owners.get(usize::from(peer))?;
-                let (out, home) = (roads.path(agent.device, peer.into())?, roads.path(owner, agent.id)?);
+            for &peer_id in end.peers.iter().take(PAIRS_MAX) {
+                let owner = *config.owners.get(usize::from(peer_id))?;
                 let own = Software::mean(&agent.host);
                 let other = config.agents.iter().find(|agent| agent.device == owner);
                 let theirs = other.map_or_else(Software::default, |other| Software::mean(&other.host));
                 let is_read = end.job.operation.is_read();
-                let (there, back) = if is_read { (home, out) } else { (out, home) };
                 let (source, destination) = if is_read { (theirs, own) } else { (own, theirs) };
                 let peer = end_of(other, flow).unwrap_or(end);
                 let receiver = if is_read { end } else { peer };
+                // From the source of the octets to their destination.
+                let (from, to) = if is_read { (owner, agent.id as u16) } else { (agent.device, peer_id) };
+                let steps = config.translation.way(from, to, &config.owners);
+                let passed = || steps.iter().filter_map(|step| step.translator);
+                let sender = if is_read { peer } else { end };
                 let stu = 1 << end.protocol.cut_stu.min(receiver.protocol.max_stu);
-                let way = match end.medium {
-                    Some(medium) => TransferPath::on_medium(there, back, stu, medium),
-                    None => TransferPath::new(there, back, stu, agent.mtu, agent.ids, agent.idle3),
-                };
-                let (way, clock) = (way.between(source, destination), Clock(agent.clock));
+                let stu = passed().map(lowered).fold(stu, u32::min);
+                // A medium that carries no longer ones bounds what is cut for it.
+                let stu = if steps.len() > 1 { stu.min(stu_max(sender.medium)) } else { stu };
+                let way = without_competition(config, &roads, &steps, stu)?.between(source, destination);
+                let clock = Clock(agent.clock);
                 let stripes = stripes(config, flow, end);
                 let slots = receiver.protocol.slots;
-                let (time, bound) = way.bound(end, slots, stripes as u64);
+                // What a source says of Blocks may be lowered on the way.
+                let most = passed().map(|own| own.limits.max_block).min().unwrap_or(u16::MAX);
+                let blocksize = end.job.blocksize.min(most);
+                let end = TransferConfig {
+                    job: TransferJob { blocksize, ..end.job },
+                    ..TransferConfig::clone(end)
+                };
+                let (time, bound) = way.bound(&end, slots, stripes as u64);
                 ways.push(Slowest { way, end, clock, stripes, slots, time, bound });
             }
         }
@@ -567,10 +617,44 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
     ways.into_iter().max_by_key(|slowest| slowest.time)
 }
 
+/// The way by these steps, with hosts that take no time and translators that take what they take in the mean.
+fn without_competition(
+    config: &FabricConfig,
+    roads: &Roads<'_>,
+    steps: &[Step<'_>],
+    stu: u32,
+) -> Option<TransferPath> {
+    let agent = |device: u32| config.agents.iter().find(|agent| agent.device == device);
+    let owner = |id: u16| config.owners.get(usize::from(id)).copied();
+    let leg = |step: &Step<'_>| {
+        let DeviceModel::Endpoint(own) = &config.devices[step.from as usize].model else { return None };
+        let there = roads.path(step.from, step.to.into())?;
+        let back = roads.path(owner(step.to)?, *own.ids.first()?)?;
+        let link = config.links.iter().position(|link| [link.a.0, link.b.0].contains(&step.from))?;
+        let medium = config.media.iter().find(|media| media.link as usize == link);
+        Some(match medium {
+            Some(media) => TransferPath::on_medium(there, back, stu, media.medium),
+            None => {
+                // The first interface of a translator, and that on RapidIO is the first, has an agent.
+                let AgentConfig { mtu, ids, idle3, .. } = agent(step.from)?;
+                TransferPath::new(there, back, stu, *mtu, *ids, *idle3)
+            }
+        })
+    };
+    let software = |from: u32| {
+        let has = |own: &&Translator| own.interfaces.iter().any(|own| owner(own.id) == Some(from));
+        let translator = steps.iter().filter_map(|step| step.translator).find(has);
+        let first = translator.and_then(|own| agent(owner(own.interfaces[0].id)?));
+        first.map_or_else(Software::default, |first| Software::mean(&first.host))
+    };
+    over(steps, leg, software)
+}
+
 /// The slowest way of a flow.
-pub(crate) struct Slowest<'a> {
+pub(crate) struct Slowest {
     pub way: TransferPath,
-    pub end: &'a TransferConfig,
+    /// The end that asks, with the Blocks that translators leave it.
+    pub end: TransferConfig,
     pub clock: Clock,
     pub stripes: usize,
     /// Slots of the destination.

@@ -23,4 +23,5 @@ mod session_messages;
 mod studies;
 mod transfer;
 mod transfer_settings;
+mod translators;
 mod walks;

@@ -1,11 +1,12 @@
 //! Whether the settings of a flow of Scheduled Transfer go together.
 
-use super::{STREAM_STU, declared, millionths, shares};
+use super::{declared, millionths, shares};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::flow::kinds;
 use crate::flow::session::octets;
 use crate::spec::*;
+use crate::translators::STREAM_STU;
 
 /// Largest ring, and largest Block.
 const GIBIBYTE: u64 = 1 << 30;
