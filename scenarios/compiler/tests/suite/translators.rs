@@ -252,3 +252,29 @@ fn flows_share_a_translator() {
     assert_eq!(parts[0].most_octets, parts[1].most_octets);
     assert!(parts[0].most_octets > alone[0].most_octets * 3 / 2, "{parts:?} {alone:?}");
 }
+
+/// What leaves by one channel keeps the order in which it came: a FetchOp from RapidIO to Fibre Channel waits
+/// for seven to eight Blocks of 64 frames, which are enabled and on their way to another end. On HIPPI-6400
+/// Control has a channel of its own, and waits for a micropacket at a time.
+///
+/// Proves: ST-A.1-6
+#[test]
+fn control_keeps_the_order_of_the_medium_behind() {
+    let write = r#""bytes": 8388608, "block": 65536, "slots": 65535"#;
+    // Its own periods know nothing of other flows.
+    let fetch = r#""operation": "fetch_op", "at": "1 ms", "op_timeout": "100 ms""#;
+    let took = |medium: &str| {
+        let text = way(&["rapidio", medium], "", "", write);
+        let first = format!(r#"{{"name": "ends", "from": "A", "to": "B", "st": {{{write}}}}}"#);
+        let second = format!(r#"{{"name": "word", "from": "A", "to": "B", "st": {{{fetch}}}}}"#);
+        let flows = attempts(&text.replace(&first, &format!("{first}, {second}")));
+        assert!(flows.iter().all(|totals| totals.stats.completed == 1 && totals.stats.timeouts == 0));
+        flows[1].stats.times[0]
+    };
+    // 24 + 40 + 1 024 octets and 60 around them, of ten bits at 1.0625 Gbaud.
+    let block = 64 * (1_088 + 60) * 100_000_000 / 10_625;
+    let waited = took("fibre-channel");
+    assert!((7 * block..=8 * block + 10_000_000).contains(&waited), "{waited} ps, a Block takes {block}");
+    let passed = took("hippi-6400");
+    assert!(passed < 5_000_000, "{passed} ps");
+}
