@@ -77,6 +77,8 @@ pub(crate) struct Order {
 /// A packet that the port makes.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
+    /// Interface of the host through which it leaves.
+    pub interface: u8,
     pub destination: u32,
     pub priority: u8,
     pub body: Body<Data>,
@@ -85,7 +87,7 @@ pub(crate) struct Outgoing {
 
 impl Outgoing {
     fn new(destination: u32, priority: Priority, body: Body<Data>, label: Label) -> Self {
-        Outgoing { destination, priority: priority.prio(), body, label }
+        Outgoing { interface: 0, destination, priority: priority.prio(), body, label }
     }
 }
 
@@ -161,6 +163,17 @@ impl Workspace {
     }
 }
 
+/// The further interfaces on RapidIO of the host that an agent is: number and id.
+fn further(config: &AgentConfig) -> impl Iterator<Item = (u8, u32)> {
+    // A flow may name its first interface alone.
+    let hosts = config.parts.iter().filter_map(|part| match &part.protocol {
+        ProtocolConfig::Transfer(end) if end.medium.is_none() => Some(&end.interfaces[..]),
+        _ => None,
+    });
+    let all = hosts.max_by_key(|interfaces| interfaces.len()).unwrap_or_default();
+    (0..).zip(all.iter().map(|&id| id.into())).skip(1)
+}
+
 /// One endpoint above its link.
 #[derive(Debug)]
 pub(crate) struct Agent {
@@ -185,6 +198,8 @@ pub(crate) struct Agent {
     classes: Option<usize>,
     host: Host,
     port: Port,
+    /// Those of further interfaces on RapidIO, if its host has any.
+    more: Vec<Port>,
     /// Frames that have started to leave, of which their protocol has not been told.
     frames_left: Vec<Token>,
     /// Things sent so far.
@@ -225,7 +240,8 @@ impl Agent {
                 depth_ps: 0,
                 accounted: 0,
             },
-            port: Port::new(config),
+            port: Port::new(config, (0, config.id)),
+            more: further(config).map(|port| Port::new(config, port)).collect(),
             frames_left: Vec::new(),
             sent: 0,
             accesses: FlowStats::default(),
@@ -256,12 +272,24 @@ impl Agent {
         Some((host, self.port.register_accesses(part)))
     }
 
-    /// A packet arrived.
-    pub fn deliver(&mut self, arrival: Arrival) {
+    /// A packet arrived at an interface.
+    pub fn deliver(&mut self, arrival: Arrival, interface: u8) {
         let now = arrival.way.at.0;
         self.host.account(now);
         let mut events = std::mem::take(&mut self.work.events);
-        self.port.handle(self.clock.now(now), &mut self.host, arrival, &mut events);
+        let elsewhere = match interface {
+            0 if self.more.is_empty() => 0,
+            own => {
+                let ports = std::iter::once(&self.port).chain(&self.more).zip(0..);
+                ports.filter(|(_, other)| *other != own).map(|(port, _)| port.reserved()).sum()
+            }
+        };
+        let now_there = self.clock.now(now);
+        let port = match interface {
+            0 => &mut self.port,
+            further => &mut self.more[usize::from(further) - 1],
+        };
+        port.handle(now_there, (&mut self.host, elsewhere), arrival, &mut events);
         self.work.events = events;
         self.turn(now);
     }
@@ -272,6 +300,7 @@ impl Agent {
         let first = self.parts.first().map_or(0, |part| part.flow);
         let mut events = std::mem::take(&mut self.work.events);
         self.port.handle_timeout(protocol_now, first, &mut events);
+        self.more.iter_mut().for_each(|port| port.handle_timeout(protocol_now, first, &mut events));
         self.work.events = events;
         for part in 0..self.parts.len() {
             if !self.parts[part].awake {
@@ -305,10 +334,14 @@ impl Agent {
         self.turn(now);
     }
 
-    /// A packet of type 9 has started to leave. Whether there is another.
-    pub fn stream_started(&mut self) -> bool {
-        self.port.streams_waiting -= 1;
-        self.port.wants_stream()
+    /// A packet of type 9 has started to leave through an interface. Whether there is another.
+    pub fn stream_started(&mut self, interface: u8) -> bool {
+        let port = match interface {
+            0 => &mut self.port,
+            further => &mut self.more[usize::from(further) - 1],
+        };
+        port.streams_waiting -= 1;
+        port.wants_stream()
     }
 
     /// Makes that.
@@ -331,7 +364,8 @@ impl Agent {
 
     /// When [`handle_timeout`](Self::handle_timeout) has something to do next, in fabric time.
     pub fn next_deadline(&self) -> Option<u64> {
-        let engines = self.port.poll_timeout();
+        let further = self.more.iter().filter_map(Port::poll_timeout);
+        let engines = self.port.poll_timeout().into_iter().chain(further);
         let machines = || self.parts.iter().filter(|part| part.awake).map(|part| &part.machine);
         let protocol = machines().filter_map(|machine| machine.poll_timeout()).chain(engines).min();
         let arrival = machines().filter_map(|machine| machine.poll_arrival()).min();
@@ -360,7 +394,8 @@ impl Agent {
     /// What waits here: flow, and when it was sent.
     pub fn waiting(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         let tx = self.host.tx.iter().map(|order| &order.send.payload.label);
-        let labels = tx.chain(self.port.pending()).map(|label| (label.flow, label.created));
+        let further = self.more.iter().flat_map(Port::pending);
+        let labels = tx.chain(self.port.pending()).chain(further).map(|label| (label.flow, label.created));
         labels.chain(self.host.rx.iter().map(|received| (received.leg.flow, received.leg.created.0)))
     }
 
@@ -433,6 +468,12 @@ impl Agent {
             }
             let mut events = std::mem::take(&mut self.work.events);
             self.port.poll_events(&mut events);
+            for port in &mut self.more {
+                while let Some(packet) = port.poll_transmit(self.clock.now(now)) {
+                    self.work.out.push(packet);
+                }
+                port.poll_events(&mut events);
+            }
             events.extend(self.frames_left.drain(..).map(|token| Event::Outcome(token, Outcome::Sent)));
             for event in events.drain(..) {
                 idle = false;
@@ -450,6 +491,10 @@ impl Agent {
         order.send.payload.label.ready = now;
         match order.send.conveyance {
             Conveyance::Frame { .. } => self.work.frames.push(order.send),
+            Conveyance::Stripe { cos, stream_id, interface } => {
+                order.send.conveyance = Conveyance::Stream { cos, stream_id };
+                self.more[usize::from(interface) - 1].submit(order);
+            }
             _ => self.port.submit(order),
         }
     }

@@ -717,7 +717,7 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields, before: &[Value]) {
                 flow.insert("size".into(), 60.into());
             }
             d.set(&mut ethernet, 50, "EthernetSpec/broadcast_every", &[0, 1, 4]);
-            if world.broadcast && d.chance(60) {
+            if world.broadcast && d.chance(90) {
                 ethernet.insert("multicast".into(), "everybody".into());
                 flow.insert("from".into(), "all".into());
                 flow.insert("to".into(), json!({"uniform": {}}));
@@ -936,7 +936,7 @@ fn settings(d: &mut Draw, fields: &mut Fields, stripes: bool, flow: &Fields) {
 
 fn transfers(d: &mut Draw, world: &World, flow: &mut Fields) {
     let mut fields = Fields::new();
-    let stripes = world.medium.is_some()
+    let stripes = !world.configured
         && world.shape.endpoints.len() >= 4
         && (flow["name"] == "st-0" && d.chance(40) || d.chance(3));
     if stripes {

@@ -54,6 +54,8 @@ const WINDOW: u64 = 32;
 
 #[derive(Debug)]
 pub(super) struct Port {
+    /// Which of the interfaces of its host it is.
+    interface: u8,
     id: u32,
     device: u32,
     ids: IdSize,
@@ -93,12 +95,14 @@ pub(crate) struct Accesses {
 }
 
 impl Port {
-    pub fn new(config: &AgentConfig) -> Self {
+    /// The port of an interface of the agent's host, which has an id of its own.
+    pub fn new(config: &AgentConfig, (interface, id): (u8, u32)) -> Self {
         let (timeout, retry_delay) = (config.response_timeout, config.retry_delay);
         // A receiver must be more patient than any sender.
         let patience = timeout.saturating_mul(3);
         Port {
-            id: config.id,
+            interface,
+            id,
             device: config.device,
             ids: config.ids,
             messages: message::Sender::new(message::SenderOptions {
@@ -199,6 +203,7 @@ impl Port {
                 self.streams.submit(stream::Pdu { destination, flow, cos, stream_id, payload, token })
             }
             Conveyance::Frame { .. } => unreachable!("frames do not pass the port of RapidIO"),
+            Conveyance::Stripe { .. } => unreachable!("to each port its own are streams"),
             Conveyance::Doorbell { info } => {
                 self.rung.insert((destination, info), payload.label);
                 self.doorbells_out.submit(doorbell::Ring { destination, info, priority, token })
@@ -219,11 +224,17 @@ impl Port {
         taken.unwrap_or_else(|error| panic!("flow sends what no packet can carry: {error}"));
     }
 
-    /// A packet of an agent was delivered.
-    pub fn handle(&mut self, now: u64, host: &mut Host, arrival: Arrival, out: &mut Vec<Event>) {
+    /// A packet of an agent was delivered. Other ports of its host need so many places.
+    pub fn handle(
+        &mut self,
+        now: u64,
+        (host, elsewhere): (&mut Host, usize),
+        arrival: Arrival,
+        out: &mut Vec<Event>,
+    ) {
         let Arrival { destination, source, priority, way, body, label } = arrival;
         self.mixed |= !matches!(body, Body::Stream(_));
-        let room = host.has_room(self.reserved());
+        let room = host.has_room(self.reserved() + elsewhere);
         let flow = way.flow;
         let own = Transport::new(
             Priority::new(priority, false).expect("packets have priorities 0 to 3"),
@@ -262,7 +273,10 @@ impl Port {
                 while let Some(event) = self.reassembly.poll_event() {
                     match event {
                         stream::ReceiverEvent::Delivered { cos, stream_id, payload, .. } => {
-                            let conveyance = Conveyance::Stream { cos, stream_id };
+                            let conveyance = match self.interface {
+                                0 => Conveyance::Stream { cos, stream_id },
+                                interface => Conveyance::Stripe { cos, stream_id, interface },
+                            };
                             let leg = self.leg(&payload.label, way, Cause::SourceQueue);
                             host.take_in(received(source, priority, conveyance, payload, leg));
                         }
@@ -417,7 +431,8 @@ impl Port {
             self.streams_waiting += 1;
             let label = Label { flow: pdu.segment.payload().label.flow, ..Label::default() };
             let body = Body::Stream(pdu.segment);
-            return Some(Outgoing::new(pdu.destination, pdu.flow.priority, body, label));
+            let packet = Outgoing::new(pdu.destination, pdu.flow.priority, body, label);
+            return Some(Outgoing { interface: self.interface, ..packet });
         }
         None
     }

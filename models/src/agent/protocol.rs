@@ -34,6 +34,15 @@ pub(crate) enum Conveyance {
         /// Stream.
         stream_id: u16,
     },
+    /// The same, through a further interface of a host on RapidIO.
+    Stripe {
+        /// Class of service.
+        cos: u8,
+        /// Stream.
+        stream_id: u16,
+        /// Interface of the host, from 1 on.
+        interface: u8,
+    },
     /// Type 10: 16 bits, answered. The payload is not sent.
     Doorbell {
         /// The 16 bits.

@@ -757,7 +757,7 @@ impl Protocol for Transfer {
             cx.tell(SignalKind::Arrived { token, source: received.leg.source });
         }
         let interface = match received.conveyance {
-            Conveyance::Frame { interface } => interface,
+            Conveyance::Frame { interface } | Conveyance::Stripe { interface, .. } => interface,
             _ => 0,
         };
         let copies = self.copies;

@@ -15,8 +15,7 @@ pub struct TransferConfig {
     pub node: u16,
     /// The medium of its link, `None` for RapidIO.
     pub medium: Option<Medium>,
-    /// Ids of its interfaces, `node` first: endpoints that are one host. More than one on other media than
-    /// RapidIO only; the others have no agent.
+    /// Ids of its interfaces, `node` first: endpoints that are one host. The others have no agent.
     pub interfaces: Vec<u16>,
     /// Priority 0..=2 of its packets on RapidIO.
     pub priority: u8,

@@ -132,7 +132,15 @@ impl<P: Build> Fabric<P> {
         let config = self.links.config.clone();
         for part in config.agents.iter().flat_map(|agent| &agent.parts) {
             let interfaces: Vec<u16> = match &part.protocol {
-                ProtocolConfig::Transfer(end) => end.interfaces.clone(),
+                ProtocolConfig::Transfer(end) => {
+                    if end.medium.is_none() {
+                        for &id in end.interfaces.iter().skip(1) {
+                            let port = self.links.nodes.first_port(config.owners[usize::from(id)]);
+                            self.links.deliver_by_events(port);
+                        }
+                    }
+                    end.interfaces.clone()
+                }
                 ProtocolConfig::Translator(own) => own.device.interfaces.iter().map(|own| own.id).collect(),
                 _ => continue,
             };
@@ -226,14 +234,15 @@ impl<P: Build> Fabric<P> {
         };
         let e = self.links.nodes.endpoint(port);
         let Some(cargo) = self.answer_at_endpoint(cx, e, cargo, id, delivery) else { return };
-        if !matches!(self.hosts.agents.get(e), Some(Some(_))) {
+        let (host, interface) = self.hosts.stripes.host(e);
+        if !matches!(self.hosts.agents.get(host), Some(Some(_))) {
             return;
         }
         let Cargo { source, body, label } = *cargo;
-        let way = delivery.journey();
-        let agent = self.lend(e);
-        agent.deliver(Arrival { destination: id, source, priority: delivery.priority, way, body, label });
-        self.carry_out(cx, e, true);
+        let (way, priority) = (delivery.journey(), delivery.priority);
+        let agent = self.lend(host);
+        agent.deliver(Arrival { destination: id, source, priority, way, body, label }, interface);
+        self.carry_out(cx, host, true);
     }
 
     /// What the agent of an endpoint has to hear of, when a packet has begun to leave. What comes after it at
@@ -258,11 +267,12 @@ impl<P: Build> Fabric<P> {
     /// A packet of type 9 has started: its agent may make the next one.
     fn stream_started<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
         let now = cx.now().0;
-        let wanted = self.hosts.agents[e].as_mut().is_some_and(|agent| agent.stream_started());
+        let (host, interface) = self.hosts.stripes.host(e);
+        let wanted = self.hosts.agents[host].as_mut().is_some_and(|agent| agent.stream_started(interface));
         if wanted {
-            self.lend(e).make_stream(now);
-            // The transmitter is busy from now on; who called arranges what comes after.
-            self.carry_out(cx, e, false);
+            self.lend(host).make_stream(now);
+            // This transmitter is busy from now on; who called arranges what comes after.
+            self.carry_out(cx, host, host != e);
         }
     }
 
@@ -309,10 +319,11 @@ impl<P: Build> Fabric<P> {
         }
         // Creations come before what is made in answer to something.
         self.endpoints[e].materialise(&mut self.links, cx, now.0);
+        let mut others = 0u64;
         for packet in work.out.drain(..) {
+            others |= 1 << packet.interface;
             self.inject(cx, e, packet);
         }
-        let mut others = 0u64;
         for frame in work.frames.drain(..) {
             others |= 1 << self.inject_frame(cx, e, frame);
         }
@@ -337,17 +348,26 @@ impl<P: Build> Fabric<P> {
         cx.post(key, port.into(), timer(entry));
     }
 
-    /// One packet of an agent joins the injection queue.
-    fn inject<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, packet: Outgoing) {
-        let agent = self.hosts.agents[e].as_mut().expect("only agents make packets");
-        let Outgoing { destination, priority, body, label } = packet;
+    /// One packet of an agent joins the injection queue of an interface.
+    fn inject<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, host: EndpointId, packet: Outgoing) {
+        let Outgoing { interface, destination, priority, body, label } = packet;
+        let (e, id) = match interface {
+            0 => (host, None),
+            _ => {
+                let e = self.hosts.stripes.interface(host, interface);
+                self.endpoints[e].materialise(&mut self.links, cx, cx.now().0);
+                (e, Some(self.own_id(e)))
+            }
+        };
+        let agent = self.hosts.agents[host].as_mut().expect("only agents make packets");
+        let id = id.unwrap_or(agent.id);
         let level = Priority::new(priority, false).expect("priorities are 0 to 3");
-        let transport = Transport::new(level, agent.ids, destination, agent.id);
+        let transport = Transport::new(level, agent.ids, destination, id);
         let transport = transport.expect("the compiler gave ids that fit");
         let sequence = agent.packets;
         agent.packets += 1;
         let idle3 = agent.idle3;
-        let source = agent.id;
+        let source = id;
         let stream = body.ftype() == logical::wire::stream::FTYPE;
         let payload = body.payload().map_or(0, Octets::octets) as u16;
         let flow = label.flow;
@@ -381,6 +401,14 @@ impl<P: Build> Fabric<P> {
         self.links.packets.cargoes.put(id, Cargo { source, body: whole.body, label });
     }
 
+    /// The first id of an endpoint.
+    fn own_id(&self, e: EndpointId) -> u32 {
+        match &self.links.config.devices[self.endpoints[e].device as usize].model {
+            DeviceModel::Endpoint(EndpointConfig { ids, .. }) => ids[0],
+            DeviceModel::Switch(_) => unreachable!("only endpoints send"),
+        }
+    }
+
     /// One frame of an agent joins the injection queue of an interface, whose number comes back.
     fn inject_frame<L: EventList<Payload>>(
         &mut self,
@@ -394,12 +422,7 @@ impl<P: Build> Fabric<P> {
         let medium = self.links.channels_of(self.endpoints[e].port).medium;
         let octets = payload.octets() as u32;
         let wire = medium.wire_octets(octets);
-        let device = self.endpoints[e].device as usize;
-        let DeviceModel::Endpoint(EndpointConfig { ids, .. }) = &self.links.config.devices[device].model
-        else {
-            unreachable!("only endpoints make frames")
-        };
-        let source = ids[0];
+        let source = self.own_id(e);
         let agent = self.hosts.agents[host].as_mut().expect("only agents make frames");
         let sequence = agent.packets;
         agent.packets += 1;

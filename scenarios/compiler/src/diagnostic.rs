@@ -412,7 +412,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC102", "no such link"),
     ("SC103", "no such metric"),
     ("SC104", "unit that a metric does not have"),
-    ("SC105", "translator that cannot do its work"),
+    ("SC107", "translator that cannot do its work"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

@@ -155,14 +155,7 @@ fn name(wire: &Wire) -> &'static str {
 
 /// Whether a flow can run between endpoints on such links.
 pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, sources: &[usize]) {
-    let stripes = flow.st.as_ref().and_then(|st| st.stripes);
-    let Some(medium) = sources.iter().find_map(|&device| of(c, device)) else {
-        // Behind translators hosts may be on other media; their interfaces are looked at one by one.
-        if stripes.is_some() && c.translation.translators.is_empty() {
-            c.once(unstriped(at));
-        }
-        return;
-    };
+    let Some(medium) = sources.iter().find_map(|&device| of(c, device)) else { return };
     let name = medium.name();
     let Some(st) = &flow.st else {
         let message = format!("the endpoints have links of {name}");
@@ -181,13 +174,6 @@ pub(crate) fn check_flow(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec, source
         let help = format!("allowed: powers of two from 256 to {}", medium.stu_max());
         c.once(Diagnostic::error("SC008", format!("{at}/st/stu"), message).help(help));
     }
-}
-
-/// That hosts of several interfaces on RapidIO do not exist.
-pub(crate) fn unstriped(at: &str) -> Diagnostic {
-    let message = "a type 9 stream of RapidIO belongs to one endpoint, and cannot be striped";
-    let help = "use another medium, for example \"links\": {\"medium\": \"hippi-6400\"}";
-    Diagnostic::error("SC080", format!("{at}/st/stripes"), message).help(help)
 }
 
 /// Names what only streams of RapidIO have, in a flow that is on this medium.

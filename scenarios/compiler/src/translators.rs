@@ -71,7 +71,7 @@ fn interfaces(
         };
         if let Some(first) = taken.get(&device) {
             let message = format!("\"{name}\" is an interface already");
-            c.out.push(Diagnostic::error("SC105", at, message).also(first.clone(), "the first time"));
+            c.out.push(Diagnostic::error("SC107", at, message).also(first.clone(), "the first time"));
             continue;
         }
         taken.insert(device, at.clone());
@@ -80,28 +80,28 @@ fn interfaces(
         if let Some(&other) = found.iter().find(|&&other| segments[other] == segment) {
             let message = format!("links join \"{name}\" and \"{}\" already", name_of(other));
             let help = "the interfaces of a translator are in parts of the fabric that no link joins";
-            c.out.push(Diagnostic::error("SC105", at, message).help(help));
+            c.out.push(Diagnostic::error("SC107", at, message).help(help));
             continue;
         }
         let others = found.iter().find(|&&other| medium::of(c, other).is_none());
         if let Some(&other) = others.filter(|_| medium::of(c, device).is_none()) {
             let message = format!("\"{}\" is on RapidIO, too", name_of(other));
             let help = "one interface on RapidIO at most: a stream of type 9 belongs to one endpoint";
-            c.out.push(Diagnostic::error("SC105", at, message).help(help));
+            c.out.push(Diagnostic::error("SC107", at, message).help(help));
             continue;
         }
         let host = |device: usize| c.devices[device].endpoint().map(|endpoint| endpoint.host.config);
         if let Some(&other) = found.iter().find(|&&other| host(other) != host(device)) {
             let message = format!("\"{name}\" and \"{}\" have different hosts", name_of(other));
             let help = "a translator is one host: give all its interfaces the same \"host\"";
-            c.out.push(Diagnostic::error("SC105", at, message).help(help));
+            c.out.push(Diagnostic::error("SC107", at, message).help(help));
             continue;
         }
         found.push(device);
     }
     if c.out.len() == before && found.len() < 2 {
         let finding = Diagnostic::error(
-            "SC105",
+            "SC107",
             format!("{at}/interfaces"),
             "there is nothing between which to translate",
         );

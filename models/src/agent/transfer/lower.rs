@@ -36,7 +36,11 @@ pub(crate) fn conveyance(
     match medium {
         None => {
             let (priority, stream_id) = streams[usize::from(channel != 0)];
-            (Conveyance::Stream { cos, stream_id }, priority)
+            let conveyance = match interface {
+                0 => Conveyance::Stream { cos, stream_id },
+                _ => Conveyance::Stripe { cos, stream_id, interface },
+            };
+            (conveyance, priority)
         }
         Some(medium) => (Conveyance::Frame { interface }, medium.priority(channel)),
     }

@@ -398,6 +398,29 @@ pub(crate) fn hosts(
         }
         hosts.extend(devices.chunks(number).map(|host| (host[0], host.to_vec())));
     }
+    // Whether packets on its link have a CRC more; of RapidIO alone.
+    let idle3 = |device: usize| {
+        let link = c.neighbours[device][0].map(|(link, _, _)| &c.wires[link]);
+        link.filter(|wire| wire.medium.is_none()).is_some_and(|wire| wire.symbol == SymbolSize::Idle3)
+    };
+    let medium = |device: usize| {
+        let link = c.neighbours[device][0].map(|(link, _, _)| &c.wires[link]);
+        link.and_then(|wire| wire.medium).map(|(medium, _)| medium)
+    };
+    let foreign = hosts.values().find(|host| host.iter().any(|&device| medium(device) != medium(host[0])));
+    if let Some(host) = foreign {
+        let name = c.graph.nodes[host[0]].name.clone();
+        let message = format!("interfaces of \"{name}\" are on different media");
+        wrong("st/stripes", message, "give all interfaces of a host links of one medium");
+        return None;
+    }
+    let mixed = hosts.values().find(|host| host.iter().any(|&device| idle3(device) != idle3(host[0])));
+    if let Some(host) = mixed {
+        let name = c.graph.nodes[host[0]].name.clone();
+        let message = format!("some interfaces of \"{name}\" have links of 64b/67b, and others of 8b/10b");
+        wrong("st/stripes", message, "give all interfaces of a host the same kind of link");
+        return None;
+    }
     let first = targets.chunks(usize::from(stripes.to)).map(|host| c.ids[host[0]]).collect();
     let all = Arc::new(first);
     *places = sources

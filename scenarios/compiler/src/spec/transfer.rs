@@ -100,8 +100,7 @@ pub struct StSpec {
     /// The longest delay of frames that are late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Quantity<Picoseconds>>,
-    /// Endpoints that are interfaces of one host: Blocks are striped over them (default 1 and 1). Over other
-    /// media than RapidIO.
+    /// Endpoints that are interfaces of one host: Blocks are striped over them (default 1 and 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripes: Option<StripesSpec>,
     /// The Data Channel, D (default 1). On hippi-6400 that is the virtual channel; other media carry all of

@@ -20,6 +20,7 @@ mod session_conveyances;
 mod session_flows;
 mod session_initialise;
 mod session_messages;
+mod stripes;
 mod studies;
 mod transfer;
 mod transfer_settings;

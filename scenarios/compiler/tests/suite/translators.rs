@@ -120,7 +120,7 @@ fn max_stu_is_lowered_on_the_way() {
         assert_eq!(data, [[0, totals.stats.data.frames], [0, 0]], "the first one drops all of it");
         let warned = load(&text, "test.json", &[]).expect("it runs").warnings;
         let codes: Vec<&str> = warned.items.iter().map(|item| item.code).collect();
-        assert_eq!(codes, ["SC105"], "and that is said before");
+        assert_eq!(codes, ["SC107"], "and that is said before");
     }
 }
 

@@ -76,7 +76,7 @@ pub(super) fn between(
             name(to)
         );
         let help = "let it lower Max_STU (\"lowers\": true), or use smaller ones";
-        c.once(Diagnostic::warning("SC105", format!("{at}/st/stu"), message).help(help));
+        c.once(Diagnostic::warning("SC107", format!("{at}/st/stu"), message).help(help));
     }
     let media = ends.iter().map(|&device| medium::of(c, device));
     let passed = between.devices.values().flat_map(|own| own.interfaces.iter().map(|own| own.medium));
@@ -106,8 +106,6 @@ fn interfaces(c: &mut Compiler<'_>, at: &str, ends: &BTreeSet<usize>, hosts: &Ho
             let message = format!("no link joins \"{}\" and \"{}\"", name(host[0]), name(other));
             let help = "the interfaces of a host are in one part of the fabric";
             found.push(Diagnostic::error("SC048", format!("{at}/st/stripes"), message).help(help));
-        } else if medium::of(c, host[0]).is_none() {
-            found.push(medium::unstriped(at));
         }
     }
     found.into_iter().take(1).for_each(|finding| c.once(finding));
