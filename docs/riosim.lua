@@ -451,7 +451,7 @@ local PACKETS = {
 -- By command of session management: its form, octets of its header, the list behind it and what counts it.
 local SESSION = {
   [1] = { name = "REQUEST", form = "REQUEST", header = 16, list = "attributes", count = "NumAttrib" },
-  [2] = { name = "ADVERTISE", form = "ADVERTISE", header = 8 },
+  [2] = { name = "ADVERTISE", form = "ADVERTISE", header = 8, list = "protocols" },
   [3] = { name = "OPEN", form = "OPEN", header = 8, list = "attributes", count = "numAttributes" },
   [4] = { name = "ACCEPT", form = "ACCEPT", header = 12, list = "attributes", count = "numAttributes" },
   [5] = { name = "REFUSE", form = "REFUSE", header = 12, list = "attributes", count = "numAttributes" },
@@ -521,6 +521,8 @@ local NAMED = {
   { "session", "attribute", "text" },
   { "session", "octets", "octets" },
   { "session", "payload", "octets" },
+  { "session", "ProtoID", "hex" },
+  { "session", "numAttributes", "number" },
   { "RIOCM", "protocol", "hex" },
   { "RIOCM", "payload", "octets" },
   { "ST", "payload", "octets" },
@@ -806,6 +808,31 @@ local function attributes(octets, tree)
   end
 end
 
+-- What ADVERTISE lists: ProtoIDs, or blocks of a ProtoID and its attributes.
+local function advertised(octets, tree, values)
+  local at = 0
+  for _ = 1, values.Count do
+    local size = values.A == 1 and 4 or 2
+    local count = 0
+    if values.A == 1 and at + size <= octets:len() then
+      count = octets:range(at + 2, 2):uint()
+      size = size + 8 * count
+    end
+    if at + size > octets:len() then
+      wrong(tree, "Count: " .. values.Count .. " do not fit into " .. octets:len() .. " octets")
+      return
+    end
+    local item = add(tree, "session", "ProtoID", octets:range(at, 2), octets:range(at, 2):uint())
+    if values.A == 1 then
+      add(item, "session", "numAttributes", octets:range(at + 2, 2), count)
+    end
+    if count > 0 then
+      attributes(octets:range(at + 4, 8 * count):tvb(), item)
+    end
+    at = at + size
+  end
+end
+
 local function session(octets, tree)
   tree = tree:add(octets:range(), "Session management")
   local code = octets:range(0, 1):uint()
@@ -838,6 +865,11 @@ local function session(octets, tree)
       elseif size > 0 then
         attributes(behind:range(0, size):tvb(), tree)
       end
+    elseif command.list == "protocols" then
+      -- without S nothing is listed
+      if values.S == 1 then
+        advertised(behind, tree, values)
+      end
     elseif values.Length then
       if values.Length > rest then
         wrong(tree, "Length: " .. values.Length .. " octets, " .. rest .. " follow")
@@ -847,7 +879,9 @@ local function session(octets, tree)
     else
       add(tree, "session", "payload", behind:range())
     end
-  elseif (command.list == "attributes" and values[command.count] or values.Length or 0) > 0 then
+  elseif (command.list == "attributes" and values[command.count] or values.Length or 0) > 0
+    or command.list == "protocols" and values.S == 1 and values.Count > 0
+  then
     wrong(tree, "nothing behind the header of " .. command.name)
   end
   return command.name

@@ -256,6 +256,31 @@ local function attributes(octets, tree)
   end
 end
 
+-- What ADVERTISE lists: ProtoIDs, or blocks of a ProtoID and its attributes.
+local function advertised(octets, tree, values)
+  local at = 0
+  for _ = 1, values.Count do
+    local size = values.A == 1 and 4 or 2
+    local count = 0
+    if values.A == 1 and at + size <= octets:len() then
+      count = octets:range(at + 2, 2):uint()
+      size = size + 8 * count
+    end
+    if at + size > octets:len() then
+      wrong(tree, "Count: " .. values.Count .. " do not fit into " .. octets:len() .. " octets")
+      return
+    end
+    local item = add(tree, "session", "ProtoID", octets:range(at, 2), octets:range(at, 2):uint())
+    if values.A == 1 then
+      add(item, "session", "numAttributes", octets:range(at + 2, 2), count)
+    end
+    if count > 0 then
+      attributes(octets:range(at + 4, 8 * count):tvb(), item)
+    end
+    at = at + size
+  end
+end
+
 local function session(octets, tree)
   tree = tree:add(octets:range(), "Session management")
   local code = octets:range(0, 1):uint()
@@ -288,6 +313,11 @@ local function session(octets, tree)
       elseif size > 0 then
         attributes(behind:range(0, size):tvb(), tree)
       end
+    elseif command.list == "protocols" then
+      -- without S nothing is listed
+      if values.S == 1 then
+        advertised(behind, tree, values)
+      end
     elseif values.Length then
       if values.Length > rest then
         wrong(tree, "Length: " .. values.Length .. " octets, " .. rest .. " follow")
@@ -297,7 +327,9 @@ local function session(octets, tree)
     else
       add(tree, "session", "payload", behind:range())
     end
-  elseif (command.list == "attributes" and values[command.count] or values.Length or 0) > 0 then
+  elseif (command.list == "attributes" and values[command.count] or values.Length or 0) > 0
+    or command.list == "protocols" and values.S == 1 and values.Count > 0
+  then
     wrong(tree, "nothing behind the header of " .. command.name)
   end
   return command.name

@@ -199,8 +199,11 @@ fn session() -> String {
             false => String::new(),
         };
         let count = rows.iter().find(|row| ["NumAttrib", "numAttributes"].contains(&row.0));
-        let list = count
-            .map_or_else(String::new, |row| format!(", list = \"attributes\", count = {}", quoted(row.0)));
+        let list = match count {
+            Some(row) => format!(", list = \"attributes\", count = {}", quoted(row.0)),
+            None if command == Command::Advertise => ", list = \"protocols\"".to_owned(),
+            None => String::new(),
+        };
         writeln!(
             out,
             "  [{}] = {{ name = {}, form = {}, header = {}{with_stream}{list} }},",
@@ -266,6 +269,8 @@ fn constants() -> String {
         ("session", "attribute", "text"),
         ("session", "octets", "octets"),
         ("session", "payload", "octets"),
+        ("session", "ProtoID", "hex"),
+        ("session", "numAttributes", "number"),
         ("RIOCM", "protocol", "hex"),
         ("RIOCM", "payload", "octets"),
         ("ST", "payload", "octets"),

@@ -188,6 +188,15 @@ fn rows(kind: &str) -> Vec<Map<String, Value>> {
     rows.filter(|row| row["id"].as_str().unwrap().starts_with(kind)).collect()
 }
 
+/// ProtoIDs that `decode` finds in an ADVERTISE, of a list or of blocks.
+fn protocols(line: &str) -> Vec<u64> {
+    let fields = object(&decode("smp", line).unwrap());
+    let list = |key: &str| fields.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let blocks = list("blocks").into_iter().map(|block| block["ProtoID"].clone());
+    let all = list("ProtoIDs").into_iter().chain(blocks);
+    all.map(|id| number(id.as_str().unwrap()).unwrap()).collect()
+}
+
 #[test]
 fn tshark_shows_each_vector_as_decode_does() {
     const SYMBOL: [&str; 5] = ["long", "short", "symbol", "stype2", "VoQ message"];
@@ -266,6 +275,11 @@ fn tshark_shows_each_vector_as_decode_does() {
     for ((what, _, fields, forms), shown) in cases.iter().zip(&all) {
         let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
         agree(what, shown, fields, &forms);
+        if forms[0] == "session" {
+            let listed = shown.get("riosim.session.ProtoID").map_or(&[][..], Vec::as_slice);
+            let listed: Vec<u64> = listed.iter().filter_map(|(value, _)| number(value)).collect();
+            assert_eq!(listed, protocols(what), "{what}: {shown:?}");
+        }
         for (name, value) in [
             ("flow", "video"),
             ("from", "ep/0"),
@@ -304,6 +318,9 @@ fn tshark_calls_malformed_what_is_malformed() {
         (Carries::Linx, "message", "22cf00ff810101000002000500010001"),
         (Carries::Session, "message", "0c01000000000000"),
         (Carries::Session, "message", "0301000102000009"),
+        // nine ProtoIDs, and a block of nine attributes, in eight octets
+        (Carries::Session, "message", "02010034001280090101010202000000"),
+        (Carries::Session, "message", "020100340012c0010102000900000000"),
         (Carries::Transfer, "single segment", "0a001e000002"),
         (Carries::Transfer, "single segment", "0a001e0000020a001e0000010008aaaa030000000800"),
     ];
