@@ -51,7 +51,7 @@ mod workload;
 pub(crate) use crate::packet::{Cargo, data};
 
 use crate::config::{AgentConfig, ProtocolConfig, ServiceTime};
-use crate::observe::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal};
+use crate::observe::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal, Timeout, TimeoutKind};
 use crate::observe::stats::{AgentStats, FlowStats};
 use clock::ProtocolClock;
 use data::{Data, Label};
@@ -97,6 +97,7 @@ pub(crate) enum Report {
     Message(Journey),
     RoundTrip(Journey),
     Event(ProtocolEvent),
+    Timeout(Timeout),
     /// Boxed: only charts want it.
     Signal(Box<Signal>),
 }
@@ -521,7 +522,18 @@ impl Agent {
                     self.fact(now, part, fact);
                 }
             }
+            Event::Late(token, kind) => self.late(now, part_of(token), kind),
+            Event::Missing(flow) => {
+                if let Some(part) = self.part_of(flow) {
+                    self.late(now, part, TimeoutKind::Segments);
+                }
+            }
         }
+    }
+
+    fn late(&mut self, now: u64, part: usize, kind: TimeoutKind) {
+        let (device, flow) = (self.device, Some(self.parts[part].flow));
+        self.work.reports.push(Report::Timeout(Timeout { at: Time(now), flow, device, kind }));
     }
 
     fn fact(&mut self, now: u64, part: usize, fact: ProtocolFact) {
@@ -609,7 +621,7 @@ impl Agent {
                     own.expect("a part speaks for a part").stats.facts[event.fact as usize] += 1;
                 }
                 Report::RoundTrip(_) => self.parts[part].stats.round_trips += 1,
-                Report::Message(_) | Report::Signal(_) => {}
+                Report::Message(_) | Report::Timeout(_) | Report::Signal(_) => {}
             }
         }
     }

@@ -8,7 +8,7 @@ use super::machine::{Plugged, conveyance};
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{Carrier, ProtocolSettings};
-use crate::observe::probe::ProtocolFact;
+use crate::observe::probe::{ProtocolFact, TimeoutKind};
 use crate::observe::totals::{FlowTotals, Totals};
 use sim_core::Time;
 
@@ -149,6 +149,7 @@ impl Protocol for Echo {
     fn timeout(&mut self, cx: &mut Cx<'_>) {
         while let Some(token) = self.waiting.due(cx.now) {
             cx.emit(ProtocolFact::TimedOut);
+            cx.late(TimeoutKind::Answer);
             self.lose(cx, token);
         }
     }

@@ -302,7 +302,11 @@ impl Linx {
                     if end == LinxEnd::Timeout {
                         cx.emit(ProtocolFact::TimedOut);
                     }
-                    if self.ledger.ended(connection.index(), end, cx.now, cx.fabric_now) {
+                    let ended = self.ledger.ended(connection.index(), end, cx.now, cx.fabric_now);
+                    if let Some(kind) = ended.late {
+                        cx.late(kind);
+                    }
+                    if ended.was_up {
                         cx.emit(ProtocolFact::Disconnected);
                     }
                     if self.unwanted[connection.index()] > 0 {

@@ -5,7 +5,7 @@ use super::host::Host;
 use super::protocol::{Conveyance, Outcome, Received, Token, part_of};
 use super::{Order, Outgoing};
 use crate::config::AgentConfig;
-use crate::observe::probe::{Cause, Journey, Parts, ProtocolFact};
+use crate::observe::probe::{Cause, Journey, Parts, ProtocolFact, TimeoutKind};
 use crate::registers;
 use logical::engine::io::requester::{self, Requester};
 use logical::engine::io::responder::{Fault, Target, serve};
@@ -39,6 +39,10 @@ pub(crate) struct Arrival {
 pub(super) enum Event {
     Outcome(Token, Outcome),
     Fact(u16, ProtocolFact),
+    /// What was sent waits no longer; its outcome follows.
+    Late(Token, TimeoutKind),
+    /// The rest of something of this flow is waited for no longer.
+    Missing(u16),
     /// A read or a write of this flow moved so many octets.
     Moved(u16, u32),
     /// A register was read or written.
@@ -339,10 +343,18 @@ impl Port {
     pub fn poll_events(&mut self, out: &mut Vec<Event>) {
         if self.mixed {
             while let Some(event) = self.messages.poll_event() {
-                out.push(match event {
-                    message::SenderEvent::Sent { token } => Event::Outcome(token, Outcome::Sent),
-                    message::SenderEvent::Failed { token, .. } => Event::Outcome(token, Outcome::Failed),
-                });
+                match event {
+                    message::SenderEvent::Sent { token } => out.push(Event::Outcome(token, Outcome::Sent)),
+                    message::SenderEvent::Failed { token, cause } => {
+                        let late = match cause {
+                            message::Failure::Timeout => Some(TimeoutKind::Response),
+                            message::Failure::Stalled => Some(TimeoutKind::Place),
+                            message::Failure::ErrorResponse | message::Failure::Broken => None,
+                        };
+                        out.extend(late.map(|kind| Event::Late(token, kind)));
+                        out.push(Event::Outcome(token, Outcome::Failed));
+                    }
+                }
             }
         }
         while let Some(event) = self.streams.poll_event() {
@@ -356,10 +368,15 @@ impl Port {
             return;
         }
         while let Some(event) = self.doorbells_out.poll_event() {
-            out.push(match event {
-                doorbell::Event::Sent { token } => Event::Outcome(token, Outcome::Sent),
-                doorbell::Event::Failed { token, .. } => Event::Outcome(token, Outcome::Failed),
-            });
+            match event {
+                doorbell::Event::Sent { token } => out.push(Event::Outcome(token, Outcome::Sent)),
+                doorbell::Event::Failed { token, cause } => {
+                    if cause == doorbell::Failure::Timeout {
+                        out.push(Event::Late(token, TimeoutKind::Response));
+                    }
+                    out.push(Event::Outcome(token, Outcome::Failed));
+                }
+            }
         }
         self.io_events(None, out);
     }
@@ -376,8 +393,15 @@ impl Port {
                 }
             };
             let (label, _, conveyance) = self.asked.remove(&token).expect("an order ends once");
-            if unanswered && matches!(conveyance, Conveyance::Register { .. }) {
-                self.accesses.entry(part_of(token)).or_default().unanswered += 1;
+            if unanswered {
+                let kind = match conveyance {
+                    Conveyance::Register { .. } => {
+                        self.accesses.entry(part_of(token)).or_default().unanswered += 1;
+                        TimeoutKind::Register
+                    }
+                    _ => TimeoutKind::Response,
+                };
+                out.push(Event::Late(token, kind));
             }
             let outcome = match (data, &by) {
                 (Some(data), Some((from, priority, way, carried))) => {
@@ -481,7 +505,7 @@ impl Port {
     pub fn handle_timeout(&mut self, now: u64, first_flow: u16, out: &mut Vec<Event>) {
         self.reassembly.handle_timeout(now);
         while self.reassembly.poll_event().is_some() {
-            out.push(Event::Fact(first_flow, ProtocolFact::Discarded));
+            out.extend([Event::Fact(first_flow, ProtocolFact::Discarded), Event::Missing(first_flow)]);
         }
         if !self.mixed {
             return;
@@ -493,7 +517,7 @@ impl Port {
         self.inbox.handle_timeout(now);
         while let Some(event) = self.inbox.poll_event() {
             debug_assert!(matches!(event, message::ReceiverEvent::Abandoned { .. }));
-            out.push(Event::Fact(first_flow, ProtocolFact::Abandoned));
+            out.extend([Event::Fact(first_flow, ProtocolFact::Abandoned), Event::Missing(first_flow)]);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use super::data::{Data, Label, Trail};
 use super::{Order, Report};
-use crate::observe::probe::{Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind};
+use crate::observe::probe::{
+    Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind, Timeout, TimeoutKind,
+};
 use crate::observe::totals::Totals;
 use logical::engine::message;
 use logical::wire::Payload;
@@ -312,6 +314,12 @@ impl Cx<'_> {
     pub fn emit(&mut self, fact: ProtocolFact) {
         let event = ProtocolEvent { at: Time(self.fabric_now), flow: self.flow, device: self.device, fact };
         self.reports.push(Report::Event(event));
+    }
+
+    /// Tells observers that the protocol waits no longer for something.
+    pub fn late(&mut self, kind: TimeoutKind) {
+        let (at, flow) = (Time(self.fabric_now), Some(self.flow));
+        self.reports.push(Report::Timeout(Timeout { at, flow, device: self.device, kind }));
     }
 }
 

@@ -8,7 +8,7 @@ use super::data::Data;
 use super::deadlines::Deadlines;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
-use crate::observe::probe::ProtocolFact;
+use crate::observe::probe::{ProtocolFact, TimeoutKind};
 use sim_core::Time;
 
 /// One end of a request/response flow.
@@ -88,6 +88,7 @@ impl Protocol for Rpc {
     fn timeout(&mut self, cx: &mut Cx<'_>) {
         while let Some(token) = self.waiting.due(cx.now) {
             cx.emit(ProtocolFact::TimedOut);
+            cx.late(TimeoutKind::Answer);
             self.over(cx, token);
         }
     }

@@ -26,8 +26,8 @@ use super::data::Data;
 use super::program::{Program, Want};
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Send, Token};
 use crate::config::{Operation, TransferConfig, TransferJob};
-use crate::observe::probe::{ProtocolFact, SignalKind};
-use crate::observe::stats::TransferStats;
+use crate::observe::probe::{ProtocolFact, SignalKind, TimeoutKind};
+use crate::observe::stats::{TransferEnd, TransferStats};
 use crate::observe::totals::Totals;
 use ledger::{Ledger, Running, Stage};
 use medium::{Fate, Medium};
@@ -128,6 +128,8 @@ pub(crate) struct Transfer {
     lines: BTreeMap<u16, ConnectionId>,
     waiting: BTreeMap<u16, Vec<Want>>,
     ledger: Ledger,
+    /// Timeouts of the books that observers were told of: operations, and Transfers given up.
+    told: [u64; 2],
     upper: Upper,
     /// When it looks next, as far as that is on the agenda.
     look: Option<u64>,
@@ -189,6 +191,7 @@ impl Transfer {
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
             ledger: Ledger { unconfirmed: !config.protocol.reliable, ..Ledger::default() },
+            told: [0; 2],
             upper: Upper::new(config.upper),
             look: None,
             counter: None,
@@ -613,6 +616,19 @@ impl Transfer {
         }
         if self.frames.is_multiple_of(CHECK_EVERY) {
             self.check(cx);
+        }
+        self.tell_timeouts(cx);
+    }
+
+    /// Tells observers of the timeouts that the books have had since the last time.
+    fn tell_timeouts(&mut self, cx: &mut Cx<'_>) {
+        let stats = &self.ledger.stats;
+        let now = [stats.timeouts, stats.aborted[TransferEnd::Timeout as usize]];
+        let kinds = [TimeoutKind::Operation, TimeoutKind::Transfer];
+        for ((told, now), kind) in self.told.iter_mut().zip(now).zip(kinds) {
+            for _ in std::mem::replace(told, now)..now {
+                cx.late(kind);
+            }
         }
     }
 

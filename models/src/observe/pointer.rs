@@ -3,7 +3,7 @@
 use super::Build;
 use super::probe::{
     Crossing, Delivery, Dropped, Journey, Offered, PacketId, PacketStep, Probe, ProtocolEvent, RegisterEvent,
-    Sample, Signal, StagingEdge,
+    Sample, Signal, StagingEdge, Timeout,
 };
 use crate::ports::Ports;
 use sim_core::Time;
@@ -100,6 +100,7 @@ observer! {
     round_trip(whole: &Journey);
     register(event: &RegisterEvent);
     protocol_event(event: &ProtocolEvent);
+    timeout(timeout: &Timeout);
     signal(signal: &Signal);
     staging_edge(edge: &StagingEdge);
     sample(sample: &Sample);

@@ -275,6 +275,83 @@ pub struct ProtocolEvent {
     pub fact: ProtocolFact,
 }
 
+/// What somebody waited for in vain, as far as it is known why.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TimeoutKind {
+    /// A sign of life of a LINX peer that had crashed: the connection ends, as it should.
+    PeerCrashed = 0,
+    /// Likewise of one to which the way was broken, or where an end did not want the connection any more.
+    WayBroken = 1,
+    /// Likewise of one that was there, on a way that was whole: a false alarm.
+    PeerThere = 2,
+    /// An answer of a LINX peer to an attempt to connect.
+    Connect = 3,
+    /// An answer to OPEN of session management.
+    Open = 4,
+    /// An answer to a query about a stream of session management: it ends.
+    Query = 5,
+    /// XOFF, which whoever stops a stream of session management repeats: the stream goes on.
+    Xoff = 6,
+    /// An answer in an operation of Scheduled Transfer (Op_timeout).
+    Operation = 7,
+    /// Likewise, for the last time: a Transfer is given up.
+    Transfer = 8,
+    /// An answer that an application waits for (`rpc`, `echo`).
+    Answer = 9,
+    /// A response to a request of the logical layer.
+    Response = 10,
+    /// A response to an access to a register.
+    Register = 11,
+    /// A place at the receiver of a message: it answered RETRY, or others went first, until the patience of
+    /// the sender was over.
+    Place = 12,
+    /// The rest of a message or a PDU, of which segments had come.
+    Segments = 13,
+    /// The acknowledgement of a packet on a link.
+    Acknowledgement = 14,
+    /// A link-response.
+    LinkResponse = 15,
+    /// A symbol with the state of the receive buffers, which comes now and then on a sound link.
+    Status = 16,
+}
+
+impl TimeoutKind {
+    /// All kinds, in index order.
+    pub const ALL: [TimeoutKind; 17] = [
+        TimeoutKind::PeerCrashed,
+        TimeoutKind::WayBroken,
+        TimeoutKind::PeerThere,
+        TimeoutKind::Connect,
+        TimeoutKind::Open,
+        TimeoutKind::Query,
+        TimeoutKind::Xoff,
+        TimeoutKind::Operation,
+        TimeoutKind::Transfer,
+        TimeoutKind::Answer,
+        TimeoutKind::Response,
+        TimeoutKind::Register,
+        TimeoutKind::Place,
+        TimeoutKind::Segments,
+        TimeoutKind::Acknowledgement,
+        TimeoutKind::LinkResponse,
+        TimeoutKind::Status,
+    ];
+}
+
+/// Somebody waits no longer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Timeout {
+    /// When.
+    pub at: Time,
+    /// Flow index; `None`: of a link, which is nobody's.
+    pub flow: Option<u16>,
+    /// Device index of who waited.
+    pub device: u32,
+    /// For what.
+    pub kind: TimeoutKind,
+}
+
 /// Why a packet was dropped.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum DropReason {
@@ -602,6 +679,8 @@ pub trait Probe {
     fn register(&mut self, _event: &RegisterEvent) {}
     /// Something happened above packets.
     fn protocol_event(&mut self, _event: &ProtocolEvent) {}
+    /// Somebody waits no longer.
+    fn timeout(&mut self, _timeout: &Timeout) {}
     /// A message of a protocol whose flow is charted, or a note about it.
     fn signal(&mut self, _signal: &Signal) {}
     /// A staging queue changed.

@@ -91,6 +91,7 @@ impl<P: Build> Links<P> {
                 self.observe.outcome.record(mark::FACT, at, u64::from(port), what);
                 self.observe.probe.protocol_event(&event);
             }
+            Report::Timeout(timeout) => self.observe.probe.timeout(&timeout),
             Report::Signal(signal) => self.observe.probe.signal(&signal),
         }
     }

@@ -2,7 +2,7 @@
 use crate::common::*;
 use models::Cause;
 use models::config::*;
-use models::probe::{FACTS, ProtocolFact};
+use models::probe::{FACTS, ProtocolFact, TimeoutKind};
 use sim_core::{Duration, Time};
 
 const PIPELINE: u64 = 100_000;
@@ -162,6 +162,9 @@ fn the_protocol_clock_scales_timeouts_and_not_the_load() {
             (Time(at), ProtocolFact::TimedOut)
         });
         assert_eq!(facts, expected, "{clock:?}");
+        let late: Vec<_> =
+            log.timeouts.iter().map(|late| (late.at, late.flow, late.device, late.kind)).collect();
+        assert_eq!(late, expected.map(|(at, _)| (at, Some(0), 0, TimeoutKind::Answer)), "{clock:?}");
     }
 }
 

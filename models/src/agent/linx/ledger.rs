@@ -3,6 +3,7 @@
 use super::super::protocol::Token;
 use super::paths::Break;
 use crate::config::{LinxAbsence, LinxConfig, LinxFault, LinxFaultKind};
+use crate::observe::probe::TimeoutKind;
 use crate::observe::stats::linx::plus;
 use crate::observe::stats::{GAP_CLASSES, LinxEnd, LinxStats, widen};
 use linx_riocm::{Counters, Delivery};
@@ -102,6 +103,15 @@ impl Life {
         let gone: BTreeSet<u32> = self.frames.iter().filter(gone).map(|&(_, position)| position).collect();
         gone.len() as u64
     }
+}
+
+/// The end of a connection, or of an attempt at one.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// It was up: a node also gives up attempts.
+    pub was_up: bool,
+    /// What a supervision that ran out waited for.
+    pub late: Option<TimeoutKind>,
 }
 
 /// All of them, and what they come to.
@@ -208,11 +218,14 @@ impl Ledger {
         self.pulses[connection] = Pulse { heard: now, heard_at: fabric_now, period };
     }
 
-    /// A connection ended. Whether it was up: a node also gives up attempts.
-    pub fn ended(&mut self, connection: usize, end: LinxEnd, now: u64, fabric_now: u64) -> bool {
+    /// A connection ended.
+    pub fn ended(&mut self, connection: usize, end: LinxEnd, now: u64, fabric_now: u64) -> Ended {
         let outage = self.outage(connection, fabric_now);
         let broken = self.broken(connection, self.pulses[connection].heard_at, fabric_now);
-        let Some((since, fabric_since)) = self.lives[connection].up.take() else { return false };
+        let late = |kind| (end == LinxEnd::Timeout).then_some(kind);
+        let Some((since, fabric_since)) = self.lives[connection].up.take() else {
+            return Ended { was_up: false, late: late(TimeoutKind::Connect) };
+        };
         self.lives[connection].ended = fabric_now;
         let stats = &mut self.stats;
         stats.ended[end as usize] += 1;
@@ -222,17 +235,26 @@ impl Ledger {
         }
         self.pulses[connection].period = 0;
         if matches!(end, LinxEnd::Crash | LinxEnd::Requested) {
-            return true;
+            return Ended { was_up: true, late: None };
         }
-        match outage {
-            Some((from, _)) if from >= fabric_since => stats.detected.record(fabric_now - from),
+        let late = match outage {
+            Some((from, _)) if from >= fabric_since => {
+                stats.detected.record(fabric_now - from);
+                late(TimeoutKind::PeerCrashed)
+            }
             _ if end == LinxEnd::Timeout => match broken {
-                Some(from) => stats.detected.record(fabric_now - from.max(fabric_since)),
-                None => stats.false_timeouts += 1,
+                Some(from) => {
+                    stats.detected.record(fabric_now - from.max(fabric_since));
+                    late(TimeoutKind::WayBroken)
+                }
+                None => {
+                    stats.false_timeouts += 1;
+                    late(TimeoutKind::PeerThere)
+                }
             },
-            _ => {}
-        }
-        true
+            _ => None,
+        };
+        Ended { was_up: true, late }
     }
 
     pub fn booted(&mut self, fabric_now: u64) {

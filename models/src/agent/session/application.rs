@@ -10,11 +10,11 @@ use crate::agent::courier::{Courier, Step};
 use crate::agent::protocol::{Cx, Token};
 use crate::agent::workload::Sender;
 use crate::config::{ContactSource, ScriptStep, SessionConfig, SessionProtocol, UserCommand, Wanted};
-use crate::observe::probe::{ProtocolFact, SignalKind};
+use crate::observe::probe::{ProtocolFact, SignalKind, TimeoutKind};
 use crate::observe::stats::SessionStats;
 use session_management::attribute::List;
 use session_management::conduit::Side;
-use session_management::endpoint::{Deadline, Event, Outstanding, StreamRef};
+use session_management::endpoint::{Deadline, Ending, Event, OpenFailure, Outstanding, StreamRef};
 use session_management::ethernet;
 use session_management::message::Command;
 use session_management::protocol::{NO_STREAM, Protocol as Spoken};
@@ -629,7 +629,10 @@ impl Seat<'_> {
             Event::Opened { stream, .. } if stream.side == Side::Transmit => {
                 self.send_waiting(cx.now, stream.peer);
             }
-            Event::Ended { stream, .. } => {
+            Event::Ended { stream, why, .. } => {
+                if why == Ending::NoAnswer {
+                    cx.late(TimeoutKind::Query);
+                }
                 if matches!(self.app.config.wanted, Wanted::Streams(_)) {
                     self.app.open.remove(&stream.peer);
                 }
@@ -646,7 +649,12 @@ impl Seat<'_> {
                 self.app.stats.limited += 1;
                 self.app.stats.limited_at.get_or_insert(cx.fabric_now);
             }
-            Event::OpenFailed { .. } => self.app.stats.failed_opens += 1,
+            Event::OpenFailed { why, .. } => {
+                self.app.stats.failed_opens += 1;
+                if why == OpenFailure::Timeout {
+                    cx.late(TimeoutKind::Open);
+                }
+            }
             Event::UserDefined { .. } => self.app.stats.user_defined[1] += 1,
             Event::Status { command, bits, .. } => {
                 let unknown = bits.has(StatusBits::COMMAND_UNKNOWN);
@@ -658,7 +666,12 @@ impl Seat<'_> {
                 self.app.stats.unknown_streams += u64::from(gone);
             }
             Event::Stopped { .. } => self.app.stats.stopped += 1,
-            Event::Resumed { timeout, .. } => self.app.stats.resumed[usize::from(timeout)] += 1,
+            Event::Resumed { timeout, .. } => {
+                self.app.stats.resumed[usize::from(timeout)] += 1;
+                if timeout {
+                    cx.late(TimeoutKind::Xoff);
+                }
+            }
             _ => {}
         }
     }

@@ -5,10 +5,10 @@ use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::Build;
-use crate::observe::probe::DropReason;
+use crate::observe::probe::{DropReason, Timeout, TimeoutKind};
 use lp_serial::control_symbol::{Cause, Stype1};
-use lp_serial::link::{FlowControl, InputState, LinkEvent, OutputError, PacketMeta, Reception};
-use sim_core::{EventKey, EventList};
+use lp_serial::link::{FlowControl, InputState, LinkEvent, LinkTimer, OutputError, PacketMeta, Reception};
+use sim_core::{EventKey, EventList, Time};
 
 impl<P: Build> Links<P> {
     /// The output side of `port` hears a symbol; what creations find has been made up. The key of its second
@@ -241,8 +241,17 @@ impl<P: Build> Links<P> {
                     end.suspect = true;
                 }
                 LinkEvent::OutputError(error) => {
-                    end.stats.timeouts += u64::from(matches!(error, OutputError::Timeout(_)));
                     end.suspect = true;
+                    if let OutputError::Timeout(timer) = error {
+                        end.stats.timeouts += 1;
+                        let kind = match timer {
+                            LinkTimer::Acknowledgement => TimeoutKind::Acknowledgement,
+                            LinkTimer::LinkResponse => TimeoutKind::LinkResponse,
+                            LinkTimer::Status | LinkTimer::VcRefresh => TimeoutKind::Status,
+                        };
+                        let device = self.ports[port.index()].rx.device;
+                        self.observe.probe.timeout(&Timeout { at: Time(now), flow: None, device, kind });
+                    }
                 }
                 LinkEvent::Recovered(_) => {
                     end.stats.recoveries += 1;

@@ -5,6 +5,7 @@ use models::config::*;
 use models::enumeration::{Outline, plan};
 use models::probe::{
     Crossed, Crossing, Delivery, Journey, Offered, Probe, ProtocolEvent, RegisterEvent, Sample, StagingEdge,
+    Timeout,
 };
 use models::run::{ListKind, PipelineMode};
 use models::{Outcome, Progress, RunOptions, Simulation};
@@ -625,6 +626,7 @@ pub struct Log {
     pub messages: Vec<Journey>,
     pub round_trips: Vec<Journey>,
     pub events: Vec<ProtocolEvent>,
+    pub timeouts: Vec<Timeout>,
     /// It looks at what crosses links, and so many packets and symbols did.
     pub follows_wire: bool,
     pub crossed: (u64, u64),
@@ -661,6 +663,9 @@ impl Probe for Log {
     }
     fn protocol_event(&mut self, e: &ProtocolEvent) {
         self.events.push(*e);
+    }
+    fn timeout(&mut self, t: &Timeout) {
+        self.timeouts.push(*t);
     }
     fn delivered(&mut self, d: &Delivery) {
         assert_eq!(d.parts.total(), d.latency(), "the parts add up");
