@@ -382,6 +382,16 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> f64 {
     66.0
 }
 
+/// One small line at the foot of a page, which it makes longer; nothing if there is nothing to say.
+pub(crate) fn foot(scene: &mut Scene, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    const LOOK: Type = Type { size: 10.0, bold: false, color: GREY };
+    let room = f64::from(scene.width()) - 2.0 * MARGIN;
+    scene.sign((MARGIN, 16), &shorten(text, LOOK, room), LOOK);
+}
+
 /// From line to line of a subtitle of three and more.
 const PITCH: f64 = 13.5;
 /// The most lines that a subtitle takes.

@@ -7,7 +7,7 @@ mod conversation;
 
 pub use conversation::Conversation;
 
-use crate::axes::{GREY, INK, PAGE, WHITE, heading};
+use crate::axes::{GREY, INK, PAGE, WHITE, foot, heading};
 use crate::num::time_text;
 use crate::protocol;
 use crate::report::VariantReport;
@@ -64,6 +64,8 @@ pub struct Chart {
     pub title: String,
     /// More about that; may be empty.
     pub subtitle: String,
+    /// What made it, for its foot: [`crate::figures::stamp`]; may be empty.
+    pub stamp: String,
     /// Names of the columns.
     pub nodes: Vec<String>,
     /// What happens, from top to bottom.
@@ -90,10 +92,15 @@ fn part(distance: usize, words: &str) -> usize {
 
 impl Chart {
     /// The charts of the runs of a scenario whose flows are charted, with the names of the variants.
-    pub fn of_runs(scenario: &str, reports: &[VariantReport]) -> Vec<(String, Self)> {
+    /// `stamp`: for their foot.
+    pub fn of_runs(scenario: &str, stamp: &str, reports: &[VariantReport]) -> Vec<(String, Self)> {
         let charted = reports.iter().filter(|report| !report.run.collector.signals().is_empty());
         let alone = reports.len() == 1;
-        charted.map(|report| (report.run.name.clone(), Self::of_run(scenario, report, alone))).collect()
+        let of = |report: &VariantReport| {
+            let chart = Self { stamp: stamp.to_owned(), ..Self::of_run(scenario, report, alone) };
+            (report.run.name.clone(), chart)
+        };
+        charted.map(of).collect()
     }
 
     /// `alone`: the scenario has no other variants.
@@ -124,6 +131,7 @@ impl Chart {
         let mut chart = Self {
             title: title.to_owned(),
             subtitle: subtitle.to_owned(),
+            stamp: String::new(),
             nodes: columns.iter().map(path).collect(),
             lines: Vec::new(),
         };
@@ -364,6 +372,7 @@ impl Chart {
         if let Some(more) = self.more() {
             scene.text((x(0), y(shown.len() + 1)), &more, small, Align::Left);
         }
+        foot(&mut scene, &self.stamp);
         scene
     }
 

@@ -4,8 +4,8 @@
 //! and markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
 
 use crate::axes::{
-    Axis, Key, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, heading, legend, legend_height, shorten,
-    stroke,
+    Axis, Key, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, Ticks, foot, heading, legend, legend_height,
+    shorten, stroke,
 };
 use crate::books::Books;
 use crate::collect::{Bin, Spread};
@@ -28,6 +28,8 @@ const FLOWS_SHOWN: usize = 6;
 const PANELS_SHOWN: usize = 30;
 /// Queues shown as lines.
 const QUEUES_SHOWN: usize = 7;
+/// Seeds at the foot of a figure.
+const SEEDS_SHOWN: usize = 4;
 /// Points of a curve over time.
 const POINTS: usize = 64;
 /// As many are left where packets are long.
@@ -43,11 +45,32 @@ pub struct Caption {
     pub scenario: String,
     /// What else the reader must know, for example a scaled protocol clock; may be empty.
     pub note: String,
+    /// What made it, for the foot of each figure: see [`stamp`]; may be empty.
+    pub stamp: String,
+}
+
+/// One line at the foot of every figure: what it was made of, and by which version of the program.
+pub fn stamp(name: &str, version: &str, reports: &[VariantReport]) -> String {
+    let mut seeds: Vec<u64> = Vec::new();
+    for report in reports {
+        if !seeds.contains(&report.run.config.seed) {
+            seeds.push(report.run.config.seed);
+        }
+    }
+    let seeds = match seeds[..] {
+        [] => String::new(),
+        [seed] => format!("seed {seed}"),
+        [first, .., last] if seeds.len() > SEEDS_SHOWN => {
+            format!("{} seeds from {first} to {last}, in the order of variants", seeds.len())
+        }
+        ref all => format!("seeds {}", all.iter().map(u64::to_string).collect::<Vec<String>>().join(", ")),
+    };
+    joined(&[name, &seeds, &format!("riosim {version}")])
 }
 
 impl Caption {
-    /// The title of a scenario, and what these runs add to it.
-    pub fn new(scenario: &str, reports: &[VariantReport]) -> Self {
+    /// The title of a scenario, what these runs add to it, and their [`stamp`].
+    pub fn new(scenario: &str, stamp: String, reports: &[VariantReport]) -> Self {
         let clocks: BTreeSet<String> = reports.iter().flat_map(VariantReport::protocol_clocks).collect();
         let clocks: Vec<&str> = clocks.iter().map(String::as_str).collect();
         let scaled = reports.iter().filter(|report| !report.protocol_clocks().is_empty()).count();
@@ -58,7 +81,7 @@ impl Caption {
                 format!("protocol clock x {} in {scaled} of {} variants", clocks.join(", "), reports.len())
             }
         };
-        Self { scenario: scenario.into(), note }
+        Self { scenario: scenario.into(), note, stamp }
     }
 }
 
@@ -76,7 +99,7 @@ pub struct Figure {
 /// All figures of a set of variants.
 pub fn all(caption: &Caption, reports: &[VariantReport]) -> Vec<Figure> {
     let draw = |row: &Row| {
-        let scene = (row.draw)(caption, reports)?;
+        let scene = row.scene(caption, reports)?;
         Some(Figure { name: row.name, svg: scene.to_svg(), png: scene.to_png() })
     };
     ROWS.iter().filter_map(draw).collect()
@@ -89,7 +112,7 @@ pub fn all(caption: &Caption, reports: &[VariantReport]) -> Vec<Figure> {
 #[must_use]
 pub fn svg(caption: &Caption, reports: &[VariantReport], name: &str) -> Option<String> {
     let row = ROWS.iter().find(|row| row.name == name).expect("a figure has this name");
-    (row.draw)(caption, reports).map(|scene| scene.to_svg())
+    row.scene(caption, reports).map(|scene| scene.to_svg())
 }
 
 /// What a figure is about: packets, or what protocols made of them. `None`: the flow has no such thing.
@@ -143,6 +166,15 @@ struct Row {
     draw: fn(&Caption, &[VariantReport]) -> Option<Scene>,
 }
 
+impl Row {
+    /// The drawing, with its foot.
+    fn scene(&self, caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
+        let mut scene = (self.draw)(caption, reports)?;
+        foot(&mut scene, &caption.stamp);
+        Some(scene)
+    }
+}
+
 const fn row(
     name: &'static str,
     about: &'static str,
@@ -152,7 +184,7 @@ const fn row(
 }
 
 /// Every figure of a run, in the order of its report.
-static ROWS: [Row; 19] = [
+static ROWS: [Row; 20] = [
     row("goodput", "octets delivered once, for each flow", |caption, reports| {
         bars(caption, reports, &GOODPUT)
     }),
@@ -167,26 +199,31 @@ static ROWS: [Row; 19] = [
         "distribution of the latency of packets, from creation to last bit",
         |caption, reports| {
             let title = "Latency from creation to last bit";
-            latency_cdf(caption, reports, title, PACKETS, |flow| &flow.spread.latency)
+            latency_cdf(caption, reports, title, PACKETS, Shape::Distribution, |flow| &flow.spread.latency)
         },
     ),
     row("network_latency_cdf", "likewise from the first bit on the injection link", |caption, reports| {
         let title = "Network latency (from the first bit on the injection link)";
-        latency_cdf(caption, reports, title, PACKETS, |flow| &flow.spread.network)
+        latency_cdf(caption, reports, title, PACKETS, Shape::Distribution, |flow| &flow.spread.network)
     }),
+    row(
+        "latency_tail",
+        "share of round trips, else of messages, else of packets, that take longer, on logarithmic axes",
+        tails,
+    ),
     row("decomposition", "where the time of packets goes, cause by cause", |caption, reports| {
         decomposition(caption, reports, PACKETS)
     }),
     row("message_cdf", "distribution of the latency of messages", |caption, reports| {
         let title = "Latency of messages from protocol to protocol";
-        latency_cdf(caption, reports, title, MESSAGES, |flow| &flow.spread.latency)
+        latency_cdf(caption, reports, title, MESSAGES, Shape::Distribution, |flow| &flow.spread.latency)
     }),
     row("message_decomposition", "where the time of messages goes", |caption, reports| {
         decomposition(caption, reports, MESSAGES)
     }),
     row("round_trip_cdf", "distribution of round trips", |caption, reports| {
         let title = "Round trips from request to response";
-        latency_cdf(caption, reports, title, TRIPS, |flow| &flow.spread.latency)
+        latency_cdf(caption, reports, title, TRIPS, Shape::Distribution, |flow| &flow.spread.latency)
     }),
     row("round_trip_decomposition", "where the time of round trips goes", |caption, reports| {
         decomposition(caption, reports, TRIPS)
@@ -295,11 +332,33 @@ fn variant_keys(reports: &[VariantReport], level: Level) -> Vec<(Key, String)> {
         .collect()
 }
 
+/// How a distribution is drawn.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Shape {
+    /// The share that takes at most so long: half of it is where the median is.
+    Distribution,
+    /// The share that takes longer, logarithmic: one in a thousand is as far from one in a hundred as that
+    /// is from one in ten.
+    Tail,
+}
+
+/// Tails of what users of the flows wait for.
+fn tails(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
+    let level = [TRIPS, MESSAGES].into_iter().find(|level| level.is_in(reports)).unwrap_or(PACKETS);
+    let title = match level.noun {
+        "packet" => "Tails of the latency of packets, from creation to last bit",
+        "message" => "Tails of the latency of messages, from protocol to protocol",
+        _ => "Tails of round trips, from request to response",
+    };
+    latency_cdf(caption, reports, title, level, Shape::Tail, |flow| &flow.spread.latency)
+}
+
 fn latency_cdf(
     caption: &Caption,
     reports: &[VariantReport],
     title: &str,
     level: Level,
+    shape: Shape,
     of: impl Fn(&FlowReport) -> &Spread,
 ) -> Option<Scene> {
     if !level.is_in(reports) {
@@ -315,9 +374,20 @@ fn latency_cdf(
         for spread in spreads.filter(|spread| !spread.histogram.is_empty()) {
             // One packet in ten thousand is not worth a decade of the axis.
             low = low.min(spread.quantile(0.0001).map_or(low, |ps| ps as f64));
-            high = high.max(spread.quantile(0.9999).map_or(high, |ps| ps as f64));
+            let last = if shape == Shape::Tail { 1.0 } else { 0.9999 };
+            high = high.max(spread.quantile(last).map_or(high, |ps| ps as f64));
         }
         Axis::times(low, high)
+    };
+    let vertical = match shape {
+        Shape::Distribution => Axis::exactly(100.0),
+        Shape::Tail => {
+            // down to one of the most that any of them has
+            let spreads = reports.iter().flat_map(|report| &report.flows).filter_map(level.of).map(&of);
+            let most = spreads.map(|spread| spread.histogram.len()).max().unwrap_or(0).max(10);
+            let low = libm::pow(10.0, libm::floor(libm::log10(100.0 / most as f64)));
+            Axis { low, high: 100.0, log: true, ticks: Ticks::Plain }
+        }
     };
     let there: Vec<usize> =
         (0..reports.len()).filter(|variant| level.is_in(&reports[*variant..=*variant])).collect();
@@ -334,8 +404,16 @@ fn latency_cdf(
     let note = left_out(shown.len(), names.len(), "flows");
     let flows = || shown.iter().flat_map(|name| reports.iter().filter_map(|report| report.flow(name)));
     let short = flows().any(|flow| arrived_share(flow, level) < 1.0);
-    let short = if short { "what never arrives is missing to 100 %" } else { "" };
-    let share = format!("share of {} within a time", level.ended);
+    let (short, share) = match shape {
+        Shape::Distribution => (
+            if short { "what never arrives is missing to 100 %" } else { "" },
+            format!("share of {} within a time", level.ended),
+        ),
+        Shape::Tail => (
+            if short { "what never arrives takes longer than any time" } else { "" },
+            format!("share of {}s that take longer than a time, logarithmic", level.noun),
+        ),
+    };
     let unmeasured = unmeasured(reports, shown, level);
     let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
     let few = starved(reports, shown, level);
@@ -351,7 +429,7 @@ fn latency_cdf(
             width,
             height: plot,
             horizontal: range(name),
-            vertical: Axis::exactly(100.0),
+            vertical,
         };
         let flow = format!("flow {name}");
         let title = match group {
@@ -370,15 +448,22 @@ fn latency_cdf(
             &mut scene,
             &title,
             &format!("latency{}", panel.horizontal.scale_word()),
-            &format!("{}s (%)", level.noun),
+            &match shape {
+                Shape::Distribution => format!("{}s (%)", level.noun),
+                Shape::Tail => format!("{}s that take longer (%)", level.noun),
+            },
         );
         let mut filled = false;
         for (place, &variant) in group.iter().enumerate() {
             let report = &reports[variant];
             let Some(flow) = report.flow(name).and_then(level.of) else { continue };
             let arrived = report.flow(name).map_or(1.0, |flow| arrived_share(flow, level));
-            let points: Vec<(f64, f64)> =
-                cdf(of(flow), &panel).into_iter().map(|(ps, share)| (ps, share * arrived)).collect();
+            let points: Vec<(f64, f64)> = match shape {
+                Shape::Distribution => {
+                    cdf(of(flow), &panel).into_iter().map(|(ps, share)| (ps, share * arrived)).collect()
+                }
+                Shape::Tail => tail(of(flow), arrived, &panel),
+            };
             filled |= points.len() > 1;
             let phase = 0.2 + place as f64 / group.len() as f64;
             // the tail at 100 % says nothing more, so it carries no markers
@@ -614,6 +699,44 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
     // every packet has arrived from the maximum on
     if let Some(&(_, share)) = points.last() {
         points.push((axis.high, share));
+    }
+    points
+}
+
+/// Points of the share that takes longer than a time, percent, where `arrived` of all arrive: a step down at
+/// each latency that occurs. Steps that nobody would see apart are one.
+fn tail(spread: &Spread, arrived: f64, panel: &Panel) -> Vec<(f64, f64)> {
+    let (across, up) = (panel.horizontal, panel.vertical);
+    let total = spread.histogram.len();
+    if total == 0 {
+        return Vec::new();
+    }
+    let longer = |seen: u64| (100.0 * (1.0 - arrived * seen as f64 / total as f64)).max(up.low);
+    let mut points = vec![(across.low, 100.0)];
+    let mut seen = 0;
+    for bucket in spread.histogram.iter_recorded() {
+        let before = longer(seen);
+        seen += bucket.count_since_last_iteration();
+        let ps = bucket.value_iterated_to().clamp(spread.min, spread.max) as f64;
+        if ps < across.low {
+            points = vec![(across.low, longer(seen))];
+            continue;
+        }
+        let last = points[points.len() - 1];
+        let right = panel.width * (across.at(ps) - across.at(last.0));
+        let down = panel.height * (up.at(last.1) - up.at(longer(seen)));
+        if right < 1.5 && down < 1.5 && seen < total {
+            continue;
+        }
+        if right >= 1.5 {
+            points.push((ps, before));
+        }
+        points.push((ps, longer(seen)));
+    }
+    // what never arrives is still to come
+    let (_, left) = points[points.len() - 1];
+    if left > up.low {
+        points.push((across.high, left));
     }
     points
 }
@@ -1152,9 +1275,11 @@ mod tests {
     /// Seven lines can be told apart; eight are two times four, on the same axis.
     #[test]
     fn distributions_of_many_variants_are_parted() {
-        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let of = |reports: &[VariantReport]| {
-            latency_cdf(&caption, reports, "t", PACKETS, |flow| &flow.spread.latency).unwrap().to_svg()
+            latency_cdf(&caption, reports, "t", PACKETS, Shape::Distribution, |flow| &flow.spread.latency)
+                .unwrap()
+                .to_svg()
         };
         let eight = variants::<8>(1);
         let (seven, eight) = (of(&eight[..7]), of(&eight));
@@ -1165,7 +1290,7 @@ mod tests {
     /// What is less than a pixel everywhere has no key; all flows of a study with many variants have bars.
     #[test]
     fn decompositions_name_what_can_be_seen_and_show_all_flows() {
-        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let of =
             |reports: &[VariantReport]| bars::decomposition(&caption, reports, PACKETS).unwrap().to_svg();
         let mut reports = variants::<18>(4);
@@ -1185,7 +1310,7 @@ mod tests {
     #[test]
     fn counts_that_differ_are_drawn() {
         let mut reports = [WITHOUT, WITHOUT].map(|mood| VariantReport::new(run(mood)));
-        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         assert!(reports[0].flows.len() > 1);
         assert!(bars::counted_things(&caption, &reports).is_none());
         (reports[0].overall.dropped, reports[1].overall.dropped) = (1_234, 5_678);
@@ -1231,7 +1356,7 @@ mod tests {
         let law =
             format!("{} in {} {count} (a source {share:.1} % of the busiest)", names[0], reports[0].run.name);
         assert!(said.contains(&law), "{law}: {said}");
-        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         for name in ["latency_cdf", "decomposition"] {
             let figure = svg(&caption, &reports, name).expect("it is drawn");
             assert!(figure.contains("make few packets where they are slow"), "{name}");
@@ -1251,7 +1376,7 @@ mod tests {
         reports[1].window.steady = false;
         let law = format!("not steady, means depend on the length of the run: {}", names[1]);
         assert_eq!(transient(&reports), law);
-        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         for name in ["goodput", "decomposition"] {
             let figure = svg(&caption, &reports, name).expect("it is drawn");
             assert!(figure.contains("not steady"), "{name}");
@@ -1265,7 +1390,7 @@ mod tests {
     fn what_has_no_value_stays_on_the_page() {
         let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
         reports[1].flows[0].goodput_gbps.value = f64::NAN;
-        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let figure = svg(&caption, &reports, "goodput").expect("it is drawn");
         let dash = figure.lines().scan("", |before, line| {
             let pair = (*before, line);
@@ -1317,7 +1442,7 @@ mod tests {
         let (before, after) = (most(|_| 0), most(|report| PACKETS_OF_MEAN * longest_packet(report).0));
         assert!(before.0 > 1.05 && before.1 > 60, "{before:?}");
         assert!(after.0 <= 1.05 && after.1 >= LEAST_POINTS as usize, "{after:?}");
-        let caption = Caption { scenario: "s".into(), note: String::new() };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let told = throughput(&caption, &reports).to_svg();
         // 4 000 octets in 20 packets of 4.3 us, in bins of the collector
         let scales = Scales::new(&reports, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
@@ -1371,6 +1496,34 @@ mod tests {
         assert_eq!((arrived_share(&flow, MESSAGES), under_way_share(&flow, MESSAGES)), (1.0, 0.0));
     }
 
+    /// By hand: of four packets one takes 1 us, two 2 us and one 4 us; of five that were sent one never
+    /// arrives. So 100 % take longer than nothing, 80, 40 and 20 % longer than these, and 20 % for ever.
+    #[test]
+    fn tails_fall_in_steps() {
+        let histogram = hdrhistogram::Histogram::new_with_bounds(1_000, 1 << 30, 3).unwrap();
+        let mut spread = Spread { histogram, min: 1_000_000, max: 4_000_000 };
+        for ps in [1_000_000, 2_000_000, 2_000_000, 4_000_000] {
+            spread.histogram.record(ps).unwrap();
+        }
+        let panel = |low| Panel {
+            x: 0.0,
+            y: 0.0,
+            width: 400.0,
+            height: 200.0,
+            horizontal: Axis::log_times(1e5, 1e7),
+            vertical: Axis { low, high: 100.0, log: true, ticks: Ticks::Plain },
+        };
+        let shares = |arrived: f64, low: f64| -> Vec<f64> {
+            tail(&spread, arrived, &panel(low))
+                .into_iter()
+                .map(|point| libm::round(10.0 * point.1) / 10.0)
+                .collect()
+        };
+        assert_eq!(shares(0.8, 1.0), [100.0, 100.0, 80.0, 80.0, 40.0, 40.0, 20.0, 20.0]);
+        // all arrive: the last step goes down to the edge, and nothing comes after it
+        assert_eq!(shares(1.0, 1.0), [100.0, 100.0, 75.0, 75.0, 25.0, 25.0, 1.0]);
+    }
+
     /// A run so short that all of it is one mean: a line, as a point alone is not drawn.
     #[test]
     fn one_mean_is_a_line() {
@@ -1388,8 +1541,11 @@ mod tests {
         let mut empty = run(WITH);
         empty.collector = Collector::new(&CollectorConfig::new(&empty.config, LENGTH));
         empty.outcome.end = models::sim_core::Time(0);
-        let caption =
-            Caption { scenario: "hotspot-single-switch".into(), note: "protocol clock x 1000".into() };
+        let caption = Caption {
+            scenario: "hotspot-single-switch".into(),
+            note: "protocol clock x 1000".into(),
+            stamp: "hotspot-single-switch · seed 1 · riosim 0.1.0".into(),
+        };
         for (case, runs) in [
             ("one", vec![run(WITHOUT)]),
             ("three", [WITHOUT, WITH, REFRESH].map(run).into()),
@@ -1402,7 +1558,7 @@ mod tests {
         ] {
             let reports: Vec<VariantReport> = runs.into_iter().map(VariantReport::new).collect();
             for (name, scene) in
-                ROWS.iter().filter_map(|row| Some((row.name, (row.draw)(&caption, &reports)?)))
+                ROWS.iter().filter_map(|row| Some((row.name, row.scene(&caption, &reports)?)))
             {
                 assert_eq!(scene.text_trouble(), None, "{case}: {name}");
             }

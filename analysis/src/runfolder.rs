@@ -226,7 +226,7 @@ impl RunFolder {
     #[must_use]
     pub fn drawn(mut self, caption: &Caption, reports: &[VariantReport]) -> Self {
         let files = &mut self.files;
-        for (variant, chart) in Chart::of_runs(&caption.scenario, reports) {
+        for (variant, chart) in Chart::of_runs(&caption.scenario, &caption.stamp, reports) {
             files.push((format!("charts/{variant}.svg").into(), chart.to_svg().into_bytes()));
             files.push((format!("charts/{variant}.png").into(), chart.to_png()));
             files.push((format!("charts/{variant}.txt").into(), chart.to_text().into_bytes()));

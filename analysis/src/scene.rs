@@ -113,6 +113,18 @@ impl Scene {
         self.down += f64::from(more);
     }
 
+    /// Width of the page.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// A line of text below everything else, `from` the left edge, for which the page gets `room` longer.
+    pub fn sign(&mut self, (from, room): (f64, u32), text: &str, look: Type) {
+        self.height += room;
+        let at = (from, f64::from(self.height) - 0.5 * look.size);
+        self.items.push(Item::Text { at, text: text.into(), look, align: Align::Left, upwards: false });
+    }
+
     fn lowered(&self, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         points.iter().map(|(x, y)| (*x, y + self.down)).collect()
     }

@@ -9,7 +9,7 @@ use crate::require;
 use crate::simulate::{self, Finished, Measured, Way};
 use crate::status::Failure;
 use crate::watch::{self, Watch};
-use analysis::figures::Caption;
+use analysis::figures::{self, Caption};
 use analysis::num::{Num, count_text, three_digits};
 use analysis::predict::{CORES, MEETING_NS, Prediction};
 use analysis::profile::ProfileReport;
@@ -64,7 +64,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         })
         .collect::<Result<_, Failure>>()?;
 
-    let caption = Caption::new(&plan.title, &reports);
+    let stamp = figures::stamp(&plan.name, env!("CARGO_PKG_VERSION"), &reports);
+    let caption = Caption::new(&plan.title, stamp, &reports);
     let folder = RunFolder::new(&plan.name, &plan.resolved, &reports);
     let folder = folder.from(env!("CARGO_PKG_VERSION"), &plan.given);
     let (wall_s, drawing) = (started.elapsed().as_secs_f64(), Instant::now());

@@ -122,7 +122,9 @@ fn chart(
     let to = filter.to;
     let late = |_: &Conversation, now: Time| now > to;
     let told = run(variant, &config, Conversation::new(Arc::clone(&config), filter), late);
-    let chart = told.chart(scenario, &variant.name);
+    let version = env!("CARGO_PKG_VERSION");
+    let stamp = format!("{scenario} · seed {} · riosim {version}", variant.config.seed);
+    let chart = Chart { stamp, ..told.chart(scenario, &variant.name) };
     whole::write(file, &draw(&chart))?;
     let lines = counted_text(chart.lines.len() as u64, "lines");
     print(&format!("{} shows the conversation in {lines}\n", file.display()))

@@ -166,5 +166,6 @@ pub fn chart<M: Conversation>(model: &M, path: &[M::Event], title: &str, subtitl
         drawing.launch(sent);
     }
     let nodes = M::NODES.map(String::from).to_vec();
-    Some(Chart { title: title.to_owned(), subtitle: subtitle.to_owned(), nodes, lines: drawing.lines })
+    let (title, subtitle, stamp) = (title.to_owned(), subtitle.to_owned(), String::new());
+    Some(Chart { title, subtitle, stamp, nodes, lines: drawing.lines })
 }

@@ -4,8 +4,8 @@
 use super::metrics::{Kind, METRICS};
 use super::{Data, Frame, FrameAxis, Mean};
 use crate::axes::{
-    Axis, GREY, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, heading, legend, legend_height, shorten,
-    stroke,
+    Axis, GREY, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, foot, heading, legend, legend_height,
+    shorten, stroke,
 };
 use crate::num::{TimeUnit, three_digits, time_text};
 use crate::scene::{Align, Scene, text_width};
@@ -148,9 +148,10 @@ impl Request {
     }
 }
 
-/// Draws a figure.
-pub fn draw(frame: &Frame, data: &Data, request: &Request) -> Drawing {
-    let scene = scene(frame, data, request);
+/// Draws a figure. `stamp`: what made it, for its foot; may be empty.
+pub fn draw(frame: &Frame, data: &Data, request: &Request, stamp: &str) -> Drawing {
+    let mut scene = scene(frame, data, request);
+    foot(&mut scene, stamp);
     Drawing { svg: scene.to_svg(), png: scene.to_png() }
 }
 
@@ -376,6 +377,10 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
             }
             curves(&mut scene, &panel, &places, lines, &scale, x_axis.sampled);
         }
+        if lines.iter().flatten().all(Option::is_none) {
+            let middle = (panel.x + panel.width / 2.0, panel.y + panel.height / 2.0);
+            scene.text(middle, "no run has a value here", TICK, Align::Center);
+        }
     }
     if request.heat {
         colour_bar(&mut scene, top + 34.0, plot, &scale);
@@ -395,7 +400,7 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
     let all = || cells.iter().flatten().flatten().flatten();
     let counts = || all().map(|cell| cell.mean.count);
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    let bands = if request.heat { "" } else { ", bands: 95 %" };
+    let bands = if request.heat { "" } else { ", bands: 95 % intervals of the mean" };
     parts.push(match (least, most) {
         _ if data.runs.is_empty() => "no runs".into(),
         (_, 1) => "one run each".into(),
@@ -707,7 +712,7 @@ mod tests {
                 Request::new(&frame, metric(name).unwrap(), OVERALL, Wishes::default(), Vec::new()).unwrap();
             let cells = cells(&frame, &data, &request);
             let pale = cells[0][0].iter().flatten().filter(|cell| cell.saturated).count();
-            (pale, draw(&frame, &data, &request).svg.contains("pale: saturated"))
+            (pale, draw(&frame, &data, &request, "").svg.contains("pale: saturated"))
         };
         assert_eq!(told(5, "latency_mean_ns"), (3, true));
         assert_eq!(told(5, "goodput_gbps"), (0, false));
@@ -726,7 +731,9 @@ mod tests {
         let (frame, data) = example(vec![numbers("load", "", 9), numbers("k", "", 9)]);
         let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
         assert!(request.heat);
-        assert_eq!(draw(&frame, &data, &request).svg, draw(&frame, &data, &request).svg);
+        let made = || draw(&frame, &data, &request, "a sweep · seed 1 · riosim 0.1.0").svg;
+        assert_eq!(made(), made());
+        assert!(made().contains("a sweep · seed 1 · riosim 0.1.0"));
     }
 
     #[test]
@@ -734,5 +741,7 @@ mod tests {
         let (frame, _) = example(vec![numbers("load", "", 9)]);
         let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
         assert_eq!(scene(&frame, &Data::default(), &request).text_trouble(), None);
+        let drawn = draw(&frame, &Data::default(), &request, "").svg;
+        assert!(drawn.contains("no run has a value here"));
     }
 }

@@ -8,7 +8,8 @@ use models::config::FlowConfig;
 use std::sync::Arc;
 
 fn caption() -> Caption {
-    Caption { scenario: "hotspot-single-switch".into(), note: String::new() }
+    let stamp = "seed 7 · riosim 1.2.3".into();
+    Caption { scenario: "hotspot-single-switch".into(), note: String::new(), stamp }
 }
 
 /// A figure that has something to show.
@@ -31,12 +32,13 @@ fn every_figure_is_drawn_and_svg_is_deterministic() {
     let figures = all(&caption(), &reports());
     write("figures", &figures);
     let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
-    let every = ["goodput", "load", "throughput", "latency_cdf", "network_latency_cdf", "decomposition"];
-    assert_eq!(names, [&every[..], &["victims", "queues"]].concat());
+    let every = ["goodput", "load", "throughput", "latency_cdf", "network_latency_cdf", "latency_tail"];
+    assert_eq!(names, [&every[..], &["decomposition", "victims", "queues"]].concat());
     for (figure, again) in figures.iter().zip(all(&caption(), &reports())) {
         assert_eq!(figure.svg, again.svg, "{}", figure.name);
         assert_eq!(figure.png, again.png, "{}", figure.name);
         assert!(figure.svg.contains("hotspot-single-switch"), "{} names its scenario", figure.name);
+        assert!(figure.svg.contains("seed 7 · riosim 1.2.3"), "{} names seed and version", figure.name);
         assert!(figure.svg.trim_end().ends_with("</svg>"), "{}", figure.name);
         assert!(figure.png.starts_with(b"\x89PNG\r\n\x1a\n"), "{}", figure.name);
     }
@@ -125,7 +127,7 @@ fn a_run_without_packets_still_has_figures() {
     let figures = all(&caption(), &[VariantReport::new(empty)]);
     write("figures-empty", &figures);
     // All but goodput: nobody asked for anything, and nothing came.
-    assert_eq!(figures.len(), 5);
+    assert_eq!(figures.len(), 6);
     assert!(figures.iter().all(|figure| figure.name != "goodput"));
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 fn folder(resolved: &str) -> RunFolder {
     let reports = [VariantReport::new(run(WITH))];
-    let caption = Caption { scenario: "hotspot".into(), note: String::new() };
+    let caption = Caption { scenario: "hotspot".into(), note: String::new(), stamp: String::new() };
     let variants = vec![VariantCost::new(&reports[0], 0.5)];
     let (read_s, draw_s) = (Num(0.1), Num(0.0));
     let perf = Perf { wall_s: Num(0.6), read_s, draw_s, parallel: 1, memory_peak_bytes: None, variants };

@@ -584,7 +584,7 @@ fn victims_of_one_source_have_one_link() {
             flow.role = Some(Role::Victim);
         }
     }
-    let caption = Caption::new("s", &reports);
+    let caption = Caption::new("s", String::new(), &reports);
     let figure = figures::svg(&caption, &reports, "victims").expect("there are victims and hot flows");
     assert!(figure.contains("56.3 %"), "{figure}");
 }

@@ -11,7 +11,7 @@ use models::stats::LinxTotals;
 
 /// The figure of this name.
 fn svg(reports: &[VariantReport], name: &str) -> Option<String> {
-    let caption = Caption { scenario: "s".into(), note: String::new() };
+    let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
     analysis::figures::svg(&caption, reports, name)
 }
 

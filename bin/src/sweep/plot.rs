@@ -68,6 +68,12 @@ pub(crate) fn fixed(frame: &Frame, text: &str) -> Result<(usize, u32), Failure> 
     })
 }
 
+/// What made a figure of a sweep.
+pub(super) fn stamp(manifest: &Manifest) -> String {
+    let header = &manifest.made_from;
+    format!("{} · seed {} · riosim {}", manifest.frame.name, header.seed, header.riosim)
+}
+
 /// Draws one figure into the folder; gives back its name.
 fn figure(
     folder: &Folder,
@@ -82,7 +88,7 @@ fn figure(
     let request =
         Request::new(frame, metric_of(metric)?, scope, wishes, fixed).map_err(Failure::bad_input)?;
     let name = format!("figures/{}", request.name(frame));
-    let drawn = drawing(frame, data, &request);
+    let drawn = drawing(frame, data, &request, &stamp(manifest));
     folder.write(&format!("{name}.svg"), drawn.svg.as_bytes())?;
     folder.write(&format!("{name}.png"), &drawn.png)?;
     Ok(name)
@@ -124,7 +130,7 @@ pub(super) fn shown(
     let request = Request::new(&manifest.frame, metric_of(&wanted.metric)?, scope, wishes, Vec::new());
     let request = request.map_err(Failure::bad_input)?;
     let about = METRICS[request.metric].about;
-    Ok((format!("{}, {scope}: {about}", wanted.metric), drawing(&manifest.frame, data, &request).svg))
+    Ok((format!("{}, {scope}: {about}", wanted.metric), drawing(&manifest.frame, data, &request, "").svg))
 }
 
 /// `riosim sweep plot`
