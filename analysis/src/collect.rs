@@ -14,10 +14,10 @@ use models::config::{
     AgentConfig, Destinations, DeviceModel, FabricConfig, NO_OWNER, Operation, ProtocolConfig, SourceConfig,
 };
 use models::probe::{Delivery, DropReason, Dropped, Journey, Offered, ProtocolEvent, ProtocolFact};
-use models::probe::{Sample, Signal, StagingEdge};
+use models::probe::{Sample, Signal, StagingEdge, Timeout, TimeoutKind};
 use models::sim_core::Time;
 use models::{Parts, Probe};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use spread::{LATENCY_UNIT_PS, Segment, Spread, Tallies, Tally};
 
@@ -359,6 +359,9 @@ impl Piece {
     }
 }
 
+/// Timeouts: by flow (`None`: links) and what was waited for, then by time bin. Few bins have any.
+pub type Timeouts = BTreeMap<(Option<u16>, TimeoutKind), BTreeMap<usize, u64>>;
+
 /// Observes one run.
 #[derive(Clone, Debug)]
 pub struct Collector {
@@ -379,6 +382,7 @@ pub struct Collector {
     edges: Vec<[u64; 2]>,
     /// Ends of conduits opened and ended, per time bin; empty if there are none.
     conduits: Vec<[u64; 2]>,
+    timeouts: Timeouts,
     signals: Vec<Signal>,
     samples: Vec<SampleBin>,
     ports: Vec<((u32, u8), PortSeries)>,
@@ -401,6 +405,7 @@ impl PartialEq for Collector {
             && self.totals == other.totals
             && self.edges == other.edges
             && self.conduits == other.conduits
+            && self.timeouts == other.timeouts
             && self.signals == other.signals
             && self.samples == other.samples
             && self.ports == other.ports
@@ -459,6 +464,7 @@ impl Collector {
             endpoints: config.endpoints.clone(),
             edges: vec![[0; 2]; bins],
             conduits: Vec::new(),
+            timeouts: Timeouts::new(),
             signals: Vec::new(),
             samples: vec![SampleBin::default(); bins],
             ports: Vec::new(),
@@ -501,6 +507,10 @@ impl Collector {
         for (bin, theirs) in self.conduits.iter_mut().zip(&other.conduits) {
             bin[0] += theirs[0];
             bin[1] += theirs[1];
+        }
+        for (who, bins) in &other.timeouts {
+            let all = self.timeouts.entry(*who).or_default();
+            bins.iter().for_each(|(bin, count)| *all.entry(*bin).or_default() += count);
         }
         self.signals.extend_from_slice(&other.signals);
         self.signals.sort_by_key(|signal| (signal.at, signal.device));
@@ -595,6 +605,11 @@ impl Collector {
     /// Ends of conduits opened and ended, per time bin; empty if there are none.
     pub fn conduits(&self) -> &[[u64; 2]] {
         &self.conduits
+    }
+
+    /// Timeouts, by who waited for what, then by time bin.
+    pub fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
     }
 
     /// What charts of flows show; of each device in the order in which it happened.
@@ -809,6 +824,12 @@ impl Probe for Collector {
         let bin = self.bin(event.at);
         self.conduits.resize(self.edges.len(), [0; 2]);
         self.conduits[bin][side] += 1;
+    }
+
+    fn timeout(&mut self, timeout: &Timeout) {
+        let bin = self.bin(timeout.at);
+        let bins = self.timeouts.entry((timeout.flow, timeout.kind)).or_default();
+        *bins.entry(bin).or_default() += 1;
     }
 
     fn signal(&mut self, signal: &Signal) {

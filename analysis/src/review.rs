@@ -6,21 +6,25 @@
 //! - `html` writes markup and is the only place where a text becomes part of it;
 //! - `layout` says where devices stand, by levels, grids or `modules`, `fabric` draws them, `sides` says what
 //!   of it is coloured, and `budget` reckons what links have to carry;
-//! - `tables`, `charts`, `outcomes` and `assumptions` are the parts of a page.
+//! - `frames` are what its slider shows;
+//! - `tables`, `charts`, `outcomes`, `timeouts` and `assumptions` are the parts of a page.
 
 mod assumptions;
 pub(crate) mod budget;
 mod charts;
 mod fabric;
 mod files;
+mod frames;
 mod html;
 mod layout;
 mod modules;
 mod outcomes;
 mod sides;
 mod tables;
+mod timeouts;
 mod why;
 
+pub use crate::collect::congestion::FRAMES;
 pub use why::{Question, why};
 
 use crate::require::Verdict;
@@ -67,6 +71,8 @@ pub struct Run {
     pub links: String,
     /// `series/conduits.csv`, if the folder has it.
     pub conduits: String,
+    /// `series/timeouts.csv`, if the folder has it.
+    pub timeouts: String,
     /// Sequence charts of the folder.
     pub talks: Vec<Talk>,
     /// What the compiler warns of.
@@ -116,14 +122,16 @@ pub struct Sweep {
     pub estimates: String,
 }
 
-/// The page about these results.
-pub fn page(runs: &[Run], sweeps: &[Sweep], version: &str) -> String {
-    // What takes most room is left out first, if a page would be too large to mail.
-    let whole = written(runs, sweeps, version, true);
-    if whole.len() <= SIZE_MAX { whole } else { written(runs, sweeps, version, false) }
+/// The page about these results. Sliders over time have at most so many parts, and fewer if the page would be
+/// too large to mail: they take most room.
+pub fn page(runs: &[Run], sweeps: &[Sweep], version: &str, parts: usize) -> String {
+    let less = [parts, parts / 4, parts / 16].into_iter().filter(|parts| *parts > 0);
+    let mut pages = less.map(|parts| written(runs, sweeps, version, parts));
+    let small = pages.find(|page| page.len() <= SIZE_MAX);
+    small.unwrap_or_else(|| written(runs, sweeps, version, 0))
 }
 
-fn written(runs: &[Run], sweeps: &[Sweep], version: &str, moving: bool) -> String {
+fn written(runs: &[Run], sweeps: &[Sweep], version: &str, parts: usize) -> String {
     let titles: Vec<&str> = runs
         .iter()
         .map(|run| run.title.as_str())
@@ -161,7 +169,7 @@ fn written(runs: &[Run], sweeps: &[Sweep], version: &str, moving: bool) -> Strin
     html.raw("</ul></nav></header>\n<main>\n");
     let mut data = Vec::new();
     for (number, run) in runs.iter().enumerate() {
-        part(&mut html, number, run, titles.len() > 1, moving, &mut data);
+        part(&mut html, number, run, titles.len() > 1, parts, &mut data);
     }
     for (number, sweep) in sweeps.iter().enumerate() {
         tables::sweep(&mut html, runs.len() + number, sweep, titles.len() > 1);
@@ -191,7 +199,7 @@ const PARTS: [(&str, &str); 11] = [
 ];
 
 /// One run; `data`: what the script needs of each drawing.
-fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool, data: &mut Vec<Value>) {
+fn part(html: &mut Html, number: usize, run: &Run, several: bool, parts: usize, data: &mut Vec<Value>) {
     html.open("section", &[("id", &format!("s{number}"))]);
     if several {
         html.element("h2", &[], &run.title);
@@ -204,7 +212,7 @@ fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool, 
             "cover" => tables::cover(html, number, run),
             "losses" => tables::losses(html, number, run),
             "flows" => tables::flows(html, number, run),
-            "fabric" => drawings.show(html, data.len(), moving),
+            "fabric" => drawings.show(html, data.len(), parts),
             "budget" => drawings.budget(html, number),
             "latency" => tables::latency(html, run),
             "causes" => tables::causes(html, number, run),
@@ -215,7 +223,7 @@ fn part(html: &mut Html, number: usize, run: &Run, several: bool, moving: bool, 
         }
     }
     html.close("section").raw("\n");
-    data.extend(drawings.data(number, moving));
+    data.extend(drawings.data(number, parts));
 }
 
 /// How a verdict looks.

@@ -1,6 +1,7 @@
 //! CSV series and `histograms.json`: long tables, one observation a row, units in the column names.
 
 mod congestion;
+mod timeouts;
 
 use crate::collect::{Bin, EndpointTotals, OfferedBin, SampleBin};
 use crate::csv::{Cell, Column, Get, csv, notes as notes_of, whole};
@@ -11,6 +12,9 @@ use crate::report::{FlowReport, VariantReport};
 use crate::run::RunData;
 
 pub use crate::ports::links_csv;
+pub(crate) use congestion::{packed, unpacked};
+pub(crate) use timeouts::REASONS;
+pub use timeouts::timeouts_csv;
 
 /// Ports in `queues.csv`, for each variant; `links.csv` has the high-water marks of all.
 pub const QUEUES_LISTED: usize = 64;
@@ -35,9 +39,10 @@ pub fn all(reports: &[VariantReport]) -> Vec<Series> {
         ("endpoints.csv", endpoints_csv(reports)),
     ];
     let conduits = conduits_csv(reports).map(|text| ("conduits.csv", text));
+    let timeouts = timeouts_csv(reports).map(|text| ("timeouts.csv", text));
     let congestion = congestion::json(reports).map(|text| ("congestion.json", text));
     let protocols = PROTOCOLS.iter().filter_map(|protocol| protocol.series(&runs));
-    let files = always.into_iter().chain(conduits).chain(congestion).chain(protocols);
+    let files = always.into_iter().chain(conduits).chain(timeouts).chain(congestion).chain(protocols);
     files.map(|(name, text)| Series { name, text }).collect()
 }
 
@@ -59,6 +64,7 @@ pub fn notes() -> Vec<Notes> {
         ("links.csv", links_notes()),
         ("endpoints.csv", notes_of(&ENDPOINTS)),
         ("conduits.csv", notes_of(&CONDUITS)),
+        ("timeouts.csv", notes_of(&timeouts::TIMEOUTS)),
     ];
     let protocols = PROTOCOLS.iter().filter_map(|protocol| protocol.series_notes());
     always.into_iter().chain(protocols).map(|(name, columns)| Notes { name, columns }).collect()

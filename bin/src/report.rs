@@ -23,7 +23,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             runs.push(read(folder)?);
         }
     }
-    let page = review::page(&runs, &sweeps, env!("CARGO_PKG_VERSION"));
+    let page = review::page(&runs, &sweeps, env!("CARGO_PKG_VERSION"), args.frames.into());
     if page.len() > review::SIZE_MAX {
         return Err(Failure::bad_input(format_args!(
             "the page would have {} octets; allowed: {}; give fewer result folders",
@@ -142,6 +142,7 @@ fn read(folder: &Path) -> Result<Run, Failure> {
         fabric: text("series/fabric.csv")?,
         links: text("series/links.csv")?,
         conduits: text_if("series/conduits.csv")?.unwrap_or_default(),
+        timeouts: text_if("series/timeouts.csv")?.unwrap_or_default(),
         talks: plan
             .variants
             .iter()

@@ -1,7 +1,7 @@
 //! Charts of a page: SVG whose colours come from the style of the page, so that they follow light and dark.
 
 use super::html::escaped;
-use crate::num::{three_digits, time_text};
+use crate::num::{count_text, three_digits, time_text};
 use std::fmt::Write;
 
 /// Colours of series in the style of the page; further series repeat them with another dash.
@@ -242,6 +242,105 @@ fn share_text(share: f64) -> String {
     format!("{percent:.decimals$} %")
 }
 
+/// What happens in each part of some time.
+#[derive(Clone, Debug)]
+pub(super) struct Strip {
+    /// Whose it is, and what it is.
+    pub name: String,
+    pub about: String,
+    /// Its colour.
+    pub class: usize,
+    /// How often in each part.
+    pub parts: Vec<u64>,
+}
+
+/// Strips over `length` µs, one below the other: in each a stroke for every part in which something happens,
+/// as high as that is often, beside the most of the strip. `classes`: what colours say; the word before a
+/// colon stands beside the strip.
+pub(super) fn strips(title: &str, length: f64, classes: &[&str], strips: &[Strip]) -> String {
+    const PITCH: f64 = 36.0;
+    let (left, right) = (240.0, WIDTH - 100.0);
+    let bottom = TOP + PITCH * strips.len() as f64;
+    let mut out = format!(
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\">",
+        bottom + BOTTOM,
+        escaped(title)
+    );
+    let x =
+        Scale { low: 0.0, high: if length > 0.0 { length } else { 1.0 }, from: left, to: right, log: false };
+    for tick in x.ticks() {
+        let at = x.at(tick);
+        let _ = write!(
+            out,
+            "<path class=\"grid\" d=\"M{at:.1} {TOP}V{bottom:.1}\"/><text class=\"tick\" x=\"{at:.1}\" \
+             y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            bottom + 16.0,
+            escaped(&time_text(tick * 1e6))
+        );
+    }
+    let _ = write!(
+        out,
+        "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">time</text>",
+        (left + right) / 2.0,
+        bottom + BOTTOM - 8.0
+    );
+    for (number, strip) in strips.iter().enumerate() {
+        let foot = TOP + PITCH * (number + 1) as f64 - 4.0;
+        let most = strip.parts.iter().copied().max().unwrap_or(0);
+        for (class, text, up) in [("axis", &strip.name, 15.0), ("tick", &strip.about, 2.0)] {
+            let _ = write!(
+                out,
+                "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+                left - 8.0,
+                foot - up,
+                escaped(&short(text, 36))
+            );
+        }
+        let _ = write!(out, "<path class=\"grid\" d=\"M{left} {foot:.1}H{right:.1}\"/>");
+        let mut strokes = String::new();
+        let width = (right - left) / strip.parts.len().max(1) as f64;
+        for (part, count) in strip.parts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let height = 4.0 + 24.0 * *count as f64 / most as f64;
+            let at = left + width * (part as f64 + 0.5);
+            let _ = write!(strokes, "M{at:.1} {foot:.1}v-{height:.1}");
+        }
+        let _ = write!(out, "<path class=\"line c{}\" d=\"{strokes}\"/>", strip.class % COLOURS);
+        // the class in a word as well: colours alone tell nobody who does not see them
+        let word = classes.get(strip.class).and_then(|class| class.split(':').next()).unwrap_or("");
+        for (text, up) in [(word, 15.0), (&format!("most: {}", count_text(most)), 2.0)] {
+            let _ = write!(
+                out,
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                right + 8.0,
+                foot - up,
+                escaped(text)
+            );
+        }
+    }
+    out.push_str("</svg><ul class=\"legend\">");
+    for (index, class) in classes.iter().enumerate() {
+        if strips.iter().any(|strip| strip.class == index) {
+            let _ = write!(
+                out,
+                "<li><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\"><path \
+                 class=\"line c{}\" d=\"M4 8V0M12 8V3M20 8V0\"/></svg>{}</li>",
+                index % COLOURS,
+                escaped(class)
+            );
+        }
+    }
+    out.push_str("</ul>");
+    out
+}
+
+/// A text of so many letters at most.
+fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.into();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
 /// Bars that each add up to a whole: name of the bar, its total in picoseconds, and its parts by class.
 pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]) -> String {
     let height = 26.0 * rows.len() as f64 + 30.0;
@@ -253,11 +352,7 @@ pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]
     );
     for (number, (name, total, shares)) in rows.iter().enumerate() {
         let y = 26.0 * number as f64 + 8.0;
-        let shown: String = if name.chars().count() > 30 {
-            name.chars().take(29).chain(['…']).collect()
-        } else {
-            name.clone()
-        };
+        let shown = short(name, 30);
         let _ = write!(
             out,
             "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",

@@ -2,6 +2,7 @@
 
 use super::budget::{Budget, Port};
 use super::files::{Counts, list, word};
+use super::frames::frames;
 use super::html::{Html, escaped};
 use super::layout::{Layout, Line};
 use super::sides::Sides;
@@ -66,7 +67,7 @@ impl<'a> Drawings<'a> {
     }
 
     /// `first`: the number of the first drawing in the page.
-    pub fn show(&self, html: &mut Html, first: usize, moving: bool) {
+    pub fn show(&self, html: &mut Html, first: usize, parts: usize) {
         html.element(
             "p",
             &[],
@@ -79,7 +80,7 @@ impl<'a> Drawings<'a> {
                 let names: Vec<&str> = drawing.variants.iter().map(|variant| variant.name.as_str()).collect();
                 html.element("p", &[], &format!("The fabric of {}:", names.join(", ")));
             }
-            drawing.show(html, first + number, moving);
+            drawing.show(html, first + number, parts);
         }
     }
 
@@ -131,8 +132,8 @@ impl<'a> Drawings<'a> {
     }
 
     /// What the script needs of each; `section`: where the table of flows is.
-    pub fn data(&self, section: usize, moving: bool) -> Vec<Value> {
-        self.0.iter().map(|drawing| drawing.data(section, moving)).collect()
+    pub fn data(&self, section: usize, parts: usize) -> Vec<Value> {
+        self.0.iter().map(|drawing| drawing.data(section, parts)).collect()
     }
 }
 
@@ -285,7 +286,7 @@ impl<'a> Drawing<'a> {
         out
     }
 
-    fn show(&self, html: &mut Html, number: usize, moving: bool) {
+    fn show(&self, html: &mut Html, number: usize, parts: usize) {
         let run = self.run;
         if self.layout.grouped {
             html.element(
@@ -295,6 +296,8 @@ impl<'a> Drawing<'a> {
                  links between two groups, and has the numbers of the busiest of them.",
             );
         }
+        let there = self.moves();
+        let kept = parts > 0 && there > 0;
         html.open("div", &[("class", "tools"), ("data-drawing", &number.to_string())]);
         html.raw("<label>Variant <select data-is=\"variant\">");
         for (index, variant) in self.variants.iter().enumerate() {
@@ -305,6 +308,9 @@ impl<'a> Drawing<'a> {
              value=\"use\">use</option><option value=\"blocked\">blocked time</option><option \
              value=\"expected\">expected load</option>",
         );
+        if kept {
+            html.raw("<option value=\"held\">full receive buffers</option>");
+        }
         for (index, variant) in self.variants.iter().enumerate().filter(|_| self.variants.len() > 1) {
             html.element(
                 "option",
@@ -316,7 +322,6 @@ impl<'a> Drawing<'a> {
             "</select></label><label>Flow <select data-is=\"flow\"><option \
              value=\"\">all</option></select></label>",
         );
-        let kept = moving && self.moves();
         if kept {
             html.raw(
                 "<label>Time <input type=\"range\" data-is=\"time\" min=\"-1\" value=\"-1\" \
@@ -325,8 +330,8 @@ impl<'a> Drawing<'a> {
         }
         html.raw("</div>");
         if !kept {
-            let why = match (&run.congestion, moving) {
-                (Some(_), false) => {
+            let why = match (&run.congestion, parts) {
+                (Some(_), 0) => {
                     "The bytes of congestion over time would make the page larger than 5 MB: it is left out."
                 }
                 _ => {
@@ -335,6 +340,12 @@ impl<'a> Drawing<'a> {
                 }
             };
             html.element("p", &[("class", "soft")], why);
+        }
+        if kept && there > parts {
+            let text = format!(
+                "The slider shows means over parts of the {there} that the folder has: at most {parts} parts."
+            );
+            html.element("p", &[("class", "soft")], &text);
         }
         html.raw("<figure>").drawing(&self.svg(number));
         let stamp = format!("Devices and links ({})", tables::stamp(self.run));
@@ -357,9 +368,11 @@ impl<'a> Drawing<'a> {
         html.raw("</div>");
     }
 
-    fn moves(&self) -> bool {
+    /// The most parts of the run that the file kept of a variant.
+    fn moves(&self) -> usize {
         let all = self.run.congestion.as_ref().map(|kept| &kept["variants"]);
-        all.is_some_and(|all| self.variants.iter().any(|variant| self.frames(&all[variant.name.as_str()])))
+        let kept = self.variants.iter().filter_map(|variant| Some(&all?[variant.name.as_str()]));
+        kept.filter(|kept| self.frames(kept)).map(|kept| list(kept, "frame_us").len()).max().unwrap_or(0)
     }
 
     /// Whether what a file kept is of these ports.
@@ -419,7 +432,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// What the script needs.
-    fn data(&self, section: usize, moving: bool) -> Value {
+    fn data(&self, section: usize, parts: usize) -> Value {
         let run = self.run;
         let short = |value: f64| -> Value {
             // four digits are more than a colour or a hint needs
@@ -451,11 +464,8 @@ impl<'a> Drawing<'a> {
                     false => budget.of(self.ports[port]).0,
                 };
                 let kept = run.congestion.as_ref().map(|all| &all["variants"][variant.name.as_str()]);
-                let kept = kept.filter(|kept| moving && self.frames(kept));
-                let frames = kept.map(|kept| {
-                    json!({"t": kept["frame_us"], "use": kept["link_use"], "wait": kept["waiting"],
-                           "held": kept["held"], "stop": kept["stopped"]})
-                });
+                let kept = kept.filter(|kept| parts > 0 && self.frames(kept));
+                let frames = kept.map(|kept| frames(kept, self.names.len(), parts));
                 json!({
                     "name": variant.name,
                     "use": of(&|port| self.counts.carried(&variant.name, &self.names[port])),

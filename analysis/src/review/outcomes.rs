@@ -4,7 +4,7 @@ use super::charts::{Chart, Series};
 use super::files::{Csv, list, number, real, word};
 use super::html::Html;
 use super::tables::{self, Cell};
-use super::{Run, Talk};
+use super::{Run, Talk, timeouts};
 use crate::num::{count_text, time_text};
 use serde_json::Value;
 
@@ -133,13 +133,13 @@ pub(super) fn show(html: &mut Html, section: usize, run: &Run) {
             &[],
             "No conduits, streams, connections or transfers are opened between endpoints.",
         );
-        return;
     }
     if !rows.is_empty() {
         let head = ["variant", "flow", "of", "wanted", "there at the end", "all there after", "outcome"];
         tables::table(html, &format!("outcomes{section}"), "What came of it", &head, &rows);
     }
     time_line(html, run);
+    timeouts::show(html, section, run);
     talks(html, &run.talks);
 }
 

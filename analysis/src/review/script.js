@@ -72,11 +72,12 @@
     each(tools.querySelectorAll("[data-is]"), function (el) { is[el.getAttribute("data-is")] = el; });
     var lines = svg.querySelectorAll(".ln"), devices = svg.querySelectorAll(".dev");
     var titles = Array.prototype.map.call(lines, function (line) { return line.querySelector("title"); });
-    var frames = {}, timer = null;
+    var frames = {}, timer = null, fullest = null, means = {};
 
     function variant() { return run.variants[is.variant.value]; }
-    function moving() {
-      var at = is.variant.value, f = run.variants[at].frames;
+    function moving() { return of(is.variant.value); }
+    function of(at) {
+      var f = run.variants[at].frames;
       if (!f) return null;
       if (!frames[at]) frames[at] = { t: f.t, use: bytes(f.use), wait: bytes(f.wait), held: bytes(f.held), stop: bytes(f.stop) };
       return frames[at];
@@ -93,14 +94,33 @@
       var f = moving();
       if (is.time) { is.time.max = f ? f.t.length - 1 : -1; is.time.disabled = is.play.disabled = !f; }
     }
+    /* the most packets that the receive buffers of a port hold, in any variant */
+    function full() {
+      if (fullest === null) run.variants.forEach(function (one, at) {
+        var f = of(at);
+        if (f) f.held.forEach(function (n) { if (n > fullest) fullest = n; });
+      });
+      return fullest || 0;
+    }
+    /* what they hold on average over the run */
+    function mean(port) {
+      var at = is.variant.value, f = moving(), count = run.ports.length;
+      if (!f) return NaN;
+      if (!means[at]) means[at] = run.ports.map(function (_, p) {
+        return f.t.reduce(function (sum, end, i) { return sum + f.held[i * count + p] * (end - (i ? f.t[i - 1] : 0)); }, 0) / f.t[f.t.length - 1];
+      });
+      return means[at][port];
+    }
     function value(port) {
       var v = variant(), m = is.measure.value;
+      if (m === "held") return mean(port);
       if (m.indexOf("less") === 0) return v.use[port] - run.variants[+m.slice(4)].use[port];
       return v[m][port];
     }
     function shown(v) {
       if (v === null || isNaN(v)) return "-";
       if (is.measure.value === "blocked") return v.toPrecision(3) + " packet-µs";
+      if (is.measure.value === "held") return v.toPrecision(3) + " packets in its receive buffers";
       return is.measure.value.indexOf("less") === 0 ? (v > 0 ? "+" : "") + (100 * v).toFixed(1) + " points" : pct(v);
     }
     function describe(i) {
@@ -109,7 +129,7 @@
       return text + ends.map(function (p) {
         if (!f) return "from " + run.ports[p] + ": " + shown(value(p));
         var at = f.at * run.ports.length + p;
-        return "from " + run.ports[p] + ": " + pct(f.use[at] / 255) + ", " + f.wait[at] + " waiting, " + f.stop[at] + " queues stopped";
+        return "from " + run.ports[p] + ": " + pct(f.use[at] / 255) + ", " + f.wait[at] + " waiting, " + f.stop[at] + " queues stopped, " + f.held[at] + " in its receive buffers";
       }).join("\n") + (line[1].length > 16 ? "\nand " + (line[1].length - 16) + " more directions" : "");
     }
     function frame() {
@@ -122,6 +142,7 @@
     function paint() {
       var f = frame(), count = run.ports.length, most = 0, m = is.measure.value;
       if (!f && m === "blocked") variant().blocked.forEach(function (v) { if (v > most) most = v; });
+      if (m === "held") most = full();
       var way = null;
       if (is.flow.value !== "") {
         way = {};
@@ -130,8 +151,8 @@
       each(lines, function (path, i) {
         var ports = run.lines[i][1], high = 0, stopped = false, hit = false, less = false;
         ports.forEach(function (p) {
-          var v = f ? f.use[f.at * count + p] / 255 : value(p);
-          if (!f && m === "blocked") v = most ? v / most : 0;
+          var v = !f ? value(p) : m === "held" ? f.held[f.at * count + p] : f.use[f.at * count + p] / 255;
+          if (m === "held" || !f && m === "blocked") v = most ? v / most : 0;
           if (!f && m.indexOf("less") === 0 && Math.abs(v) > high) less = v < 0;
           if (Math.abs(v) > high) high = Math.abs(v);
           if (f && f.stop[f.at * count + p]) stopped = true;
@@ -147,15 +168,16 @@
         g.querySelector(".dv").setAttribute("class", "dv u" + s);
         g.querySelector("title").textContent = node[0] + (f ? ": " + held + " packets in receive buffers" : "");
       });
+      var holds = m === "held" ? " Colours are parts of the most packets that any receive buffers hold: " + most + "." : "";
       if (way) {
         var flow = variant().flows[is.flow.value];
         told.textContent = flow[0] + ": " + (flow[1].length ? flow[1].length + " directions of links on its ways" : "its ways are not in this page, or it names no destination before the run") + "\n" + flow[2];
       } else if (f) {
         var stops = 0, waiting = 0;
         for (var p = 0; p < count; p++) { stops += f.stop[f.at * count + p]; waiting += f.wait[f.at * count + p]; }
-        told.textContent = "Until " + f.t[f.at] + " µs: " + waiting + " packets wait, " + stops + " staging queues are stopped. Dashed lines are links with a stopped queue.";
+        told.textContent = "Until " + f.t[f.at] + " µs: " + waiting + " packets wait, " + stops + " staging queues are stopped. Dashed lines are links with a stopped queue." + holds;
       } else {
-        told.textContent = m.indexOf("less") === 0 ? "Dashed lines: less than there." : m === "blocked" ? "Colours are parts of the most blocked direction: head-of-line blocking in receive buffers and packets held by backpressure." : "";
+        told.textContent = m.indexOf("less") === 0 ? "Dashed lines: less than there." : m === "blocked" ? "Colours are parts of the most blocked direction: head-of-line blocking in receive buffers and packets held by backpressure." : holds;
       }
       if (is.time) is.time.setAttribute("aria-valuetext", f ? "until " + f.t[f.at] + " µs" : "whole run");
     }

@@ -58,7 +58,7 @@ impl Told {
                 .flat_map(|frame| linked.iter().map(move |port| (frame, congestion.place(*port))))
                 .map(|(frame, port)| of(frame, port))
                 .collect();
-            base64(&short(&all))
+            packed(&all)
         };
         let before = |frame: usize| frame.checked_sub(1).map(|before| frames[before]);
         // so many 255ths or things on average in the time of the frame
@@ -88,6 +88,25 @@ impl Told {
     }
 }
 
+/// Bytes as a file has them.
+pub(crate) fn packed(bytes: &[u8]) -> String {
+    base64(&short(bytes))
+}
+
+/// What [`packed`] made of bytes, which are that many; `None` for any other text.
+pub(crate) fn unpacked(text: &str, count: usize) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(count);
+    let mut rest = octets(text)?.into_iter();
+    while let Some(byte) = rest.next() {
+        let times = if byte == 0 { usize::from(rest.next()?) } else { 1 };
+        if times > count - out.len() {
+            return None;
+        }
+        out.resize(out.len() + times, byte);
+    }
+    (out.len() == count).then_some(out)
+}
+
 /// Runs of zeros in two bytes.
 fn short(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -104,9 +123,23 @@ fn short(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// What [`base64`] made into a text; `None` for any other text.
+fn octets(text: &str) -> Option<Vec<u8>> {
+    let digits = text.trim_end_matches('=').bytes();
+    let values: Option<Vec<u32>> =
+        digits.map(|digit| DIGITS.iter().position(|known| *known == digit).map(|at| at as u32)).collect();
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    for four in values?.chunks(4) {
+        let word = four.iter().enumerate().fold(0, |word, (place, value)| word | value << (18 - 6 * place));
+        out.extend(&word.to_be_bytes()[1..four.len()]);
+    }
+    Some(out)
+}
+
 /// RFC 4648, section 4.
 fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
         let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
@@ -138,6 +171,19 @@ mod tests {
             assert_eq!(base64(text.as_bytes()), coded);
         }
         assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
+    }
+
+    /// What was packed comes back; what nobody packed is refused, also where it says that there is more.
+    #[test]
+    fn bytes_come_back() {
+        for bytes in [&[][..], &[7], &[0; 300], &[7, 0, 0, 0, 9], &[0, 1, 255, 0, 0]] {
+            let text = packed(bytes);
+            assert_eq!(unpacked(&text, bytes.len()).as_deref(), Some(bytes));
+            assert_eq!(unpacked(&text, bytes.len() + 1), None);
+        }
+        for wrong in ["!", "AP8=", "AA==", "Bwc="] {
+            assert_eq!(unpacked(wrong, 1), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport, Warm
 use models::agent::initialise::InitialiseTotals;
 use models::config::{DeviceModel, Egress, FabricConfig, FaultAction, NO_OWNER};
 use models::probe::{
-    Delivery, Dropped, Journey, Offered, Probe, ProtocolEvent, RegisterEvent, Sample, Signal, StagingEdge,
+    Delivery, Dropped, Journey, Offered, Probe, ProtocolEvent, ProtocolFact, RegisterEvent, Sample, Signal,
+    StagingEdge, Timeout,
 };
 use models::run::{ListKind, PipelineMode, Progress};
 use models::sim_core::Time;
@@ -53,6 +54,9 @@ impl Probe for Watch {
     }
     fn protocol_event(&mut self, event: &ProtocolEvent) {
         self.collector.protocol_event(event);
+    }
+    fn timeout(&mut self, timeout: &Timeout) {
+        self.collector.timeout(timeout);
     }
     fn signal(&mut self, signal: &Signal) {
         self.collector.signal(signal);
@@ -683,6 +687,64 @@ fn written(run: &Run, summary: &Value, broken: &mut Vec<String>) {
         let counted = if outcome.totals.of::<TransferTotals>().next().is_none() { counted } else { told[0] };
         hold!(broken, told[0] == counted, "conduits.csv has {} ends opened, protocols {counted}", told[0]);
     }
+    timeouts(run, summary, broken);
+}
+
+/// What is on the time line of timeouts is what the summary counts, layer by layer.
+fn timeouts(run: &Run, summary: &Value, broken: &mut Vec<String>) {
+    let text = series::timeouts_csv(std::slice::from_ref(&run.report));
+    let lines = text.as_deref().map(columns).unwrap_or_default();
+    let cell = |title: &str, row: usize| lines[title][row].as_str();
+    let rows = lines.get("timeouts").map_or(0, Vec::len);
+    let told = |wanted: &[&str]| -> u64 {
+        let rows = (0..rows).filter(|row| wanted.contains(&cell("waited_for", *row)));
+        rows.map(|row| cell("timeouts", row).parse::<u64>().expect("a count")).sum()
+    };
+    let sum = |key: &str, pointer: &str| -> u64 {
+        let parts = summary[key].as_array().map_or(&[][..], Vec::as_slice);
+        parts.iter().map(|part| part.pointer(pointer).map_or(0, int)).sum()
+    };
+    let fact = |fact: ProtocolFact| -> u64 {
+        run.report.run.outcome.protocols.iter().map(|stats| stats.facts[fact as usize]).sum()
+    };
+    let ends: u64 = run.report.run.outcome.links.iter().map(|(.., end)| end.timeouts).sum();
+    let there = "heartbeat of a peer that was there";
+    let gone = ["heartbeat of a peer that had crashed", "heartbeat over a broken or unwanted way"];
+    let supervised = [there, gone[0], gone[1]];
+    let operations = told(&["answer in an operation"]);
+    for (what, told, counted) in [
+        ("false timeouts of LINX", told(&[there]), sum("linx", "/false_timeouts")),
+        ("timeouts of LINX", told(&supervised), sum("linx", "/ended_ends/timeout")),
+        ("operations of Scheduled Transfer", operations, sum("transfers", "/timeouts")),
+        ("Transfers given up", told(&["answer at the last try"]), sum("transfers", "/aborted/timeout")),
+        ("streams let go on", told(&["repeated XOFF"]), sum("sessions", "/pdus/resumed_by_timeout")),
+        ("links", told(&["acknowledgement", "link-response", "status of buffers"]), ends),
+    ] {
+        hold!(broken, told == counted, "timeouts.csv has {told} of {counted}: {what}");
+    }
+    // Of these the summary counts more than timeouts, or has them with others.
+    let late = told(&supervised) + told(&["answer to a connect", "answer"]);
+    let (most, least) = (late + operations, late + u64::from(operations > 0));
+    let facts = fact(ProtocolFact::TimedOut);
+    hold!(broken, (least..=most).contains(&facts), "timeouts.csv has {least} to {most} of {facts} timed out");
+    for (what, told, most) in [
+        ("OPEN", told(&["answer to OPEN"]), sum("sessions", "/failed_opens")),
+        (
+            "requests",
+            told(&["response", "response of a register", "place at the receiver"]),
+            fact(ProtocolFact::Failed),
+        ),
+        (
+            "segments",
+            told(&["missing segments"]),
+            fact(ProtocolFact::Discarded) + fact(ProtocolFact::Abandoned),
+        ),
+    ] {
+        hold!(broken, told <= most, "timeouts.csv has {told} of at most {most}: {what}");
+    }
+    let all: u64 = (0..rows).map(|row| cell("timeouts", row).parse::<u64>().expect("a count")).sum();
+    let seen: u64 = run.report.run.collector.timeouts().values().flat_map(BTreeMap::values).sum();
+    hold!(broken, all == seen, "timeouts.csv has {all} of {seen} timeouts");
 }
 
 /// What an outcome is, but for what depends on how it was reached.

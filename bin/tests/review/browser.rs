@@ -209,6 +209,25 @@ fn the_slider_goes_through_the_run() {
     }
     browser.key("ArrowLeft");
     assert_eq!(browser.value("document.querySelector('[data-is=time]').value"), json!("3"));
+    // By what their buffers hold, links are coloured beside the fullest of any variant: it has the last colour.
+    let held = |variant: &Value| unpacked(variant["frames"]["held"].as_str().unwrap());
+    let variants = data[0]["variants"].as_array().unwrap();
+    let most = variants.iter().flat_map(held).max().unwrap();
+    let (fullest, bytes) =
+        variants.iter().map(held).enumerate().find(|(_, held)| held.contains(&most)).unwrap();
+    let at = bytes.iter().position(|byte| *byte == most).unwrap() / ports;
+    let choose = |is: &str, value: &str, event: &str| {
+        format!(
+            "(() => {{ const e = document.querySelector('[data-is={is}]'); e.value = '{value}'; \
+             e.dispatchEvent(new Event('{event}')); }})()"
+        )
+    };
+    browser.value(&choose("variant", &fullest.to_string(), "change"));
+    browser.value(&choose("measure", "held", "change"));
+    browser.value(&choose("time", &at.to_string(), "input"));
+    let said = browser.value("document.getElementById('told0').textContent");
+    assert!(said.as_str().unwrap().ends_with(&format!("any receive buffers hold: {most}.")), "{said}");
+    assert!(browser.value("document.querySelectorAll('.ln.u8').length").as_u64() > Some(0));
     let play =
         "(() => { const b = document.querySelector('[data-is=play]'); b.click(); return b.textContent; })()";
     assert_eq!((browser.value(play), browser.value(play)), (json!("Pause"), json!("Play")));

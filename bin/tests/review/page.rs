@@ -315,25 +315,34 @@ fn many_devices_are_drawn_in_groups() {
 fn frames_add_up_to_what_links_carried() {
     let home = Home::new();
     let page = page(&home);
-    let data = data(&page);
-    for variant in data[0]["variants"].as_array().unwrap() {
-        let frames = &variant["frames"];
-        let ends: Vec<f64> =
-            frames["t"].as_array().unwrap().iter().map(|end| end.as_f64().unwrap()).collect();
-        let ports = data[0]["ports"].as_array().unwrap().len();
-        let bytes = unpacked(frames["use"].as_str().unwrap());
-        assert_eq!(bytes.len(), ports * ends.len());
-        for key in ["wait", "held", "stop"] {
-            assert_eq!(unpacked(frames[key].as_str().unwrap()).len(), bytes.len(), "{key}");
-        }
-        for port in 0..ports {
-            let share = |frame: usize| f64::from(bytes[frame * ports + port]) / 255.0;
-            let width = |frame: usize| ends[frame] - if frame > 0 { ends[frame - 1] } else { 0.0 };
-            let busy: f64 = (0..ends.len()).map(|frame| share(frame) * width(frame)).sum();
-            let counted = variant["use"][port].as_f64().unwrap() * 100.0;
-            // a byte is rounded up; the packet at the end of the last frame counts whole; four digits of use
-            let (least, most) = (counted - 0.3 - 0.01, counted + 100.0 / 255.0 + 0.3);
-            assert!((least..=most).contains(&busy), "port {port}: {busy} us of {counted} us");
+    // in fewer parts the same adds up: each byte of these is rounded once more
+    home.ends(&["report", "there", "-o", "few.html", "--frames", "5"], 0);
+    let few = home.read("few.html");
+    assert!(few.contains("that the folder has: at most 5 parts.") && few.len() < page.len());
+    for (page, parts, rounding) in [(&page, 6..=128, 0.0), (&few, 1..=5, 0.5 / 255.0 * 100.0)] {
+        let data = data(page);
+        for variant in data[0]["variants"].as_array().unwrap() {
+            let frames = &variant["frames"];
+            let ends: Vec<f64> =
+                frames["t"].as_array().unwrap().iter().map(|end| end.as_f64().unwrap()).collect();
+            assert!(parts.contains(&ends.len()), "{}", ends.len());
+            let ports = data[0]["ports"].as_array().unwrap().len();
+            let bytes = unpacked(frames["use"].as_str().unwrap());
+            assert_eq!(bytes.len(), ports * ends.len());
+            for key in ["wait", "held", "stop"] {
+                assert_eq!(unpacked(frames[key].as_str().unwrap()).len(), bytes.len(), "{key}");
+            }
+            for port in 0..ports {
+                let share = |frame: usize| f64::from(bytes[frame * ports + port]) / 255.0;
+                let width = |frame: usize| ends[frame] - if frame > 0 { ends[frame - 1] } else { 0.0 };
+                let busy: f64 = (0..ends.len()).map(|frame| share(frame) * width(frame)).sum();
+                let counted = variant["use"][port].as_f64().unwrap() * 100.0;
+                // a byte is rounded up; the packet at the end of the last frame counts whole; four digits of
+                // use
+                let least = counted - 0.3 - 0.01 - rounding;
+                let most = counted + 100.0 / 255.0 + 0.3 + rounding;
+                assert!((least..=most).contains(&busy), "port {port}: {busy} us of {counted} us");
+            }
         }
     }
     home.ends(&["x.json", "--out", "plain", "--quiet", "--no-figures"], 4);
@@ -372,6 +381,57 @@ pub(crate) fn unpacked(text: &str) -> Vec<u8> {
         }
     }
     out
+}
+
+/// What is on the time line of timeouts is what the summary counts. By hand: of an `rpc` whose answer takes
+/// longer than its patience every request times out although nothing is lost; of Transfers some frames are
+/// lost, so nobody knows.
+#[test]
+fn timeouts_are_those_of_the_summary() {
+    let home = Home::new();
+    home.write(
+        "x.json",
+        &json!({
+            "name": "late", "run": {"until": "5 ms", "warmup": "0 ps"},
+            "topology": {"single_switch": {"ports": 4}},
+            "traffic": [
+                {"name": "ask", "from": "ep/0", "to": "ep/1", "size": 64,
+                 "rpc": {"via": "message", "timeout": "100 ns"}, "arrivals": {"constant": {"load": 0.001}}},
+                {"name": "write", "from": "ep/2", "to": "ep/3",
+                 "st": {"bytes": 65536, "count": 8, "loss": {"control": 0.05, "data": 0.05}}}
+            ],
+            "variants": [{"name": "lossy"}, {"name": "sound", "set": {
+                "/traffic/1/st/loss": {"control": 0, "data": 0}, "/traffic/0/rpc/timeout": "1 ms"}}]
+        }),
+    );
+    home.ends(&["x.json", "--out", "there", "--quiet", "--no-figures"], 0);
+    home.ends(&["report", "there", "-o", "page.html"], 0);
+    let page = home.read("page.html");
+    let told: Vec<Vec<String>> = cells(&page, "timeouts0")
+        .into_iter()
+        .map(|row| row.into_iter().map(|(shown, number)| number.unwrap_or(shown)).collect())
+        .collect();
+    let variants = home.json("there/summary.json")["variants"].clone();
+    let asked = variants[0]["flows"][0]["protocol"]["timed_out"].as_u64().unwrap();
+    let written = variants[0]["transfers"][0]["timeouts"].as_u64().unwrap();
+    assert!(asked > 10 && written > 3, "{asked}, {written}");
+    let wanted = [
+        ["lossy", "ask", "application", "answer", "late: nothing was lost", &asked.to_string()],
+        ["lossy", "write", "Scheduled Transfer", "answer in an operation", "not known", &written.to_string()],
+    ];
+    assert_eq!(told.iter().map(|row| &row[..6]).collect::<Vec<_>>(), wanted);
+    // The sound variant has none, and each row is drawn: a stroke for each part of time that has any.
+    let drawn =
+        page.split_once("<figcaption>Timeouts over time").unwrap().1.split_once("</figure>").unwrap().0;
+    let rows: Vec<&str> = drawn.split("<path class=\"line c").skip(1).take(2).collect();
+    for (row, (reason, count)) in rows.iter().zip([("1\"", asked), ("5\"", written)]) {
+        let strokes = row.split('>').next().unwrap().matches('M').count() as u64;
+        assert!(row.starts_with(reason) && (1..=count.min(130)).contains(&strokes), "{row}");
+    }
+    assert!(drawn.contains(">ask, lossy<") && !drawn.contains(", sound<"));
+    home.write("y.json", &scenario());
+    home.ends(&["y.json", "--out", "none", "--quiet", "--no-figures"], 0);
+    assert!(!home.at("none/series/timeouts.csv").exists());
 }
 
 /// Settings by where they come from: Tsi578 has 8 packets at each input by its manual.
