@@ -1,7 +1,7 @@
 //! Links in symbol granularity: what went wrong, and what was done about it. A row for each metric of an end;
 //! damage counts where it was sent, refusal where it arrived.
 
-use crate::num::{Num, count_text};
+use crate::num::{Num, count_text, counted_text};
 use crate::report::VariantReport;
 use models::stats::LinkStats;
 use serde_json::{Map, Value, json};
@@ -119,16 +119,16 @@ pub(crate) fn line(report: &VariantReport) -> Option<String> {
         (total.recoveries, "recoveries"),
         (total.timeouts, "timeouts"),
         (total.downs, "times that an end was down"),
-        (total.failed.into(), "ends gave up, at least"),
+        (total.failed.into(), "ends that gave up, at least"),
         (total.lost_no_room, "packets of continuous traffic lost for want of room"),
         (total.lost_on_link, "packets of continuous traffic lost by errors"),
     ];
     let happened = happened.into_iter().filter(|(count, _)| *count > 0);
     let parts = happened.map(|(count, what)| format!("; {what}: {}", count_text(count)));
     Some(format!(
-        "links that can err or refuse sent {} packets and repeated {}{}",
-        count_text(total.packets),
-        count_text(total.repeated),
+        "links with errors, outages or refusals: {}, {}{}",
+        counted_text(total.packets, "packets"),
+        counted_text(total.repeated, "repetitions"),
         parts.collect::<String>()
     ))
 }

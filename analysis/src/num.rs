@@ -134,13 +134,17 @@ pub fn count_text(count: u64) -> String {
     text
 }
 
-/// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`.
+/// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`, `1 frame of LINX`.
 pub fn counted_text(count: u64, unit: &str) -> String {
-    let one = match unit {
+    if count != 1 {
+        return format!("{} {unit}", count_text(count));
+    }
+    let (many, of) = unit.split_at(unit.find(" of ").unwrap_or(unit.len()));
+    let one = match many {
         "echoes" => "echo",
-        _ => unit.strip_suffix('s').unwrap_or(unit),
+        _ => many.strip_suffix('s').unwrap_or(many),
     };
-    format!("{} {}", count_text(count), if count == 1 { one } else { unit })
+    format!("1 {one}{of}")
 }
 
 /// A protocol clock as text.
@@ -156,6 +160,7 @@ mod tests {
     fn one_of_many_is_one() {
         assert_eq!(counted_text(1, "Transfers"), "1 Transfer");
         assert_eq!(counted_text(1, "echoes"), "1 echo");
+        assert_eq!(counted_text(1, "messages of sessions"), "1 message of sessions");
         assert_eq!(counted_text(1_000, "PDUs"), "1 000 PDUs");
         assert_eq!(counted_text(0, "packets"), "0 packets");
     }

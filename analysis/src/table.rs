@@ -206,7 +206,7 @@ pub fn variant(report: &VariantReport) -> String {
     say_ports(report, &mut say);
     let kept = &summary.conservation;
     say(format_args!(
-        "  packets {} created, {} copies, {} delivered, {} dropped, {} in flight",
+        "  packets: {} created, {} copies, {} delivered, {} dropped, {} in flight",
         count_text(kept.injected),
         count_text(kept.replicated),
         count_text(kept.delivered),
@@ -247,7 +247,7 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     let (busiest, most) = ports.busiest();
     let over = match active == report.window.ps() {
         true => "the time".to_owned(),
-        false => format!("all {}", time_text(active as f64)),
+        false => format!("the whole {}", time_text(active as f64)),
     };
     say(format_args!(
         "  links send packets for {:.1} % of {over} on average, the busiest ({busiest}) for {:.1} %; control \
@@ -268,9 +268,9 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
         let parts: Vec<String> = parts.map(|(count, what)| format!("{} {what}", count_text(count))).collect();
         let of_these = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         say(format_args!(
-            "  VoQ messages {}{of_these}\n    staging queues stopped {} times, released {} times; {} packets \
+            "  {}{of_these}\n    staging queues stopped {} times, released {} times; {} packets \
              stood in stopped queues on average",
-            count_text(ports.voq_messages()),
+            counted_text(ports.voq_messages(), "VoQ messages"),
             count_text(xoff_edges),
             count_text(count(|stats| stats.xon_edges)),
             three_digits(ports.staged_mean_number())
@@ -283,8 +283,9 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     let late_hol = count(|stats| stats.late_hol);
     if late_hol > 0 {
         say(format_args!(
-            "  {} packets came late for a congested output: {}",
-            count_text(late_hol),
+            "  {} came for a congested output before their senders had heard of it, and found too little room: \
+             {}",
+            counted_text(late_hol, "packets"),
             why_late(report)
         ));
     }

@@ -77,7 +77,11 @@ fn questions(args: &WhyArgs, variant: &Variant) -> Result<Vec<Question>, Failure
         }
         names::select(patterns, all).map_err(|pattern| {
             let known = scenarios::topology::shortened(all.iter().copied());
-            Failure::bad_input(format_args!("--{flag}: {pattern:?} matches nothing; there are: {known}"))
+            let begins = all.iter().any(|name| name.starts_with(pattern.as_str()));
+            let hint = if begins { format!("; did you mean \"{pattern}*\"?") } else { String::new() };
+            Failure::bad_input(format_args!(
+                "--{flag}: {pattern:?} matches nothing; there are: {known}{hint}"
+            ))
         })
     };
     let flows: Vec<&str> = variant.config.flows.iter().map(|flow| flow.name.as_str()).collect();

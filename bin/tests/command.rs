@@ -605,7 +605,7 @@ fn programs_are_timed() {
     let output = run(program, &[]);
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
-        "2 ranks, 1 messages, 101 octets\n\
+        "2 ranks, 1 message, 101 octets\n\
          done after 800 ns (800000 ps); on average a rank spends 68.75 % of that without computing\n"
     );
     let output = run("num_ranks 2\nrank 0 { send 1b to 2 }", &[]);

@@ -1,7 +1,7 @@
 //! Flows of messages, streams and requests, and the hosts that they run on.
 
 use super::{Decomposition, EstimateSummary, LatencySummary};
-use crate::num::{Num, clock_text, count_text, ratio, three_digits, time_text};
+use crate::num::{Num, clock_text, count_text, counted_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, LatencyReport, VariantReport, efficiency, retry_share};
 use models::probe::ProtocolFact;
 use models::stats::FlowStats;
@@ -176,8 +176,8 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
     let times = |what: &str, journeys: &FlowReport| {
         let LatencyReport { mean, p99, max, .. } = journeys.latency;
         format!(
-            "{what} {}, mean {}, p99 {}, max {}",
-            count_text(journeys.delivered.packets),
+            "{}, mean {}, p99 {}, max {}",
+            counted_text(journeys.delivered.packets, what),
             time_text(mean.value),
             time_text(p99.value),
             time_text(max)

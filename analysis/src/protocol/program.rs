@@ -2,7 +2,7 @@
 
 use super::{Protocol, counted, flow_name, json};
 use crate::books::{Above, Account, Books, Tempo, age, balanced};
-use crate::num::{Num, count_text, time_text};
+use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::config::ProgramTransport;
@@ -78,10 +78,10 @@ fn communication(done: &Completion, n: usize) -> Option<f64> {
 /// What a program comes to, and how long it took by the LogGOPS model.
 pub fn text(schedule: &Schedule, done: &Completion) -> String {
     let mut text = format!(
-        "{} ranks, {} messages, {} octets\n",
-        count_text(schedule.ranks.len() as u64),
-        count_text(schedule.messages()),
-        count_text(schedule.octets())
+        "{}, {}, {}\n",
+        counted_text(schedule.ranks.len() as u64, "ranks"),
+        counted_text(schedule.messages(), "messages"),
+        counted_text(schedule.octets(), "octets")
     );
     match done.end() {
         Some(end) => {

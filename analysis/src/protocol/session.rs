@@ -658,8 +658,11 @@ impl SessionSummary {
                 format!("  conduits and streams {nodes} {there}, none wanted")
             }
             (wanted, _) => {
+                // with duplicates there are more than anybody wants
+                let between = if self.conduits > wanted { "there, where" } else { "of" };
                 let [open, wanted] = [self.conduits, wanted].map(count_text);
-                format!("  conduits {nodes} {open} of {wanted} wanted")
+                let are = if between == "of" { "" } else { "are " };
+                format!("  conduits {nodes} {open} {between} {wanted} {are}wanted")
             }
         };
         if self.closed > 0 {
@@ -688,15 +691,17 @@ impl SessionSummary {
         let messages = &self.messages;
         let _ = write!(
             out,
-            "\n    messages: {} OPEN, {} ACCEPT, {} REFUSE, {} CLOSE; {} were sent again, and peers became \
-             suspect {}",
+            "\n    messages: {} OPEN, {} ACCEPT, {} REFUSE, {} CLOSE; sent again: {}",
             count_text(messages.open),
             count_text(messages.accept),
             count_text(messages.refuse),
             count_text(messages.close),
-            count_text(messages.retransmissions),
-            counted_text(self.suspects, "times")
+            count_text(messages.retransmissions)
         );
+        if self.suspects > 0 {
+            let times = counted_text(self.suspects, "times");
+            let _ = write!(out, "; a peer that did not answer was given up {times}");
+        }
         if let Some(ManagementSummary { messages, streams }) = self.management {
             let [messages, streams] = [messages, streams].map(count_text);
             let _ = write!(out, "\n    management messages: {messages} by type 11, {streams} by type 9");

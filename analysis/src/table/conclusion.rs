@@ -229,7 +229,7 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
             format!("{between}: all up since {} \u{2192} {}", at(before), at(after))
         }
         _ => format!(
-            "{between}: {} goodput {} \u{2192} {} Gb/s ({}{})",
+            "{between}: goodput of {} {} \u{2192} {} Gb/s ({}{})",
             before.name,
             three_digits(a),
             three_digits(b),
@@ -264,12 +264,12 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
                 0 => "none".into(),
                 ps => time_text(ps as f64),
             });
-            text += &format!(" of what arrived{run}, oldest under way {a} \u{2192} {b}");
+            text += &format!(" (of what arrived{run}; the oldest that did not: {a} \u{2192} {b})");
         } else if [&before, &after].iter().any(|class| {
             let missing = class.never + class.under_way;
             100 * missing > class.times.1 + missing
         }) {
-            text += &format!(" of what arrived{run}");
+            text += &format!(" (of what arrived{run})");
         }
     }
     if before.packets > 0 && after.packets > 0 {
@@ -286,13 +286,13 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     if moved && before.role == Some(Role::Victim) {
         let percent = percent(a, b);
         let (a, b) = (three_digits(a), three_digits(b));
-        text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent})", hot_after.name);
+        text += &format!(", goodput of {} {a} \u{2192} {b} Gb/s ({percent})", hot_after.name);
     }
     for (before, after) in classes {
         let (a, b) = (before.goodput_gbps, after.goodput_gbps);
         let percent = percent(a, b);
         let (a, b) = (three_digits(a), three_digits(b));
-        text += &format!(", {} goodput {a} \u{2192} {b} Gb/s ({percent}{})", before.name, before.alike());
+        text += &format!(", goodput of {} {a} \u{2192} {b} Gb/s ({percent}{})", before.name, before.alike());
     }
     if before.role.is_none()
         && change_text(before.goodput_gbps, after.goodput_gbps).is_some_and(|change| is_calm(&change))

@@ -311,7 +311,7 @@ fn table_and_conclusion() {
     let lines = conclusion(&reports);
     assert_eq!(lines.len(), 1);
     let expected =
-        "no backpressure \u{2192} VoQ backpressure: victim goodput 5.42 \u{2192} 10.7 Gb/s (+97 %)";
+        "no backpressure \u{2192} VoQ backpressure: goodput of victim 5.42 \u{2192} 10.7 Gb/s (+97 %)";
     assert!(lines[0].starts_with(expected), "{lines:?}");
     let mut undeclared = reports;
     for flow in undeclared.iter_mut().flat_map(|report| &mut report.flows) {
@@ -326,11 +326,11 @@ fn table_and_conclusion() {
     }
     // it is named first all the same
     let said = &conclusion(&undeclared)[0];
-    assert!(said.starts_with("no backpressure \u{2192} VoQ backpressure: hot goodput"), "{said}");
-    assert!(said.contains(", victim goodput 5.42 \u{2192} 10.7 Gb/s (+97 %)"), "{said}");
+    assert!(said.starts_with("no backpressure \u{2192} VoQ backpressure: goodput of hot "), "{said}");
+    assert!(said.contains(", goodput of victim 5.42 \u{2192} 10.7 Gb/s (+97 %)"), "{said}");
     undeclared[1].flows[1].goodput_gbps.value /= 2.0;
     let said = &conclusion(&undeclared)[0];
-    assert!(said.contains("hot goodput 10.6 \u{2192} 5.28"), "{said}");
+    assert!(said.contains("goodput of hot 10.6 \u{2192} 5.28"), "{said}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn transfers_have_one_rate() {
     }
     let said = conclusion(&slots);
     assert!(
-        said[2].starts_with("4 \u{2192} 64: write goodput 4.71 \u{2192} 15.8 Gb/s (+236 %)"),
+        said[2].starts_with("4 \u{2192} 64: goodput of write 4.71 \u{2192} 15.8 Gb/s (+236 %)"),
         "{}",
         said[2]
     );
@@ -420,11 +420,11 @@ fn conclusions_say_whose_time_they_tell() {
         flow.books.under_way = 10;
     }
     let said = conclusion(&reports).remove(0);
-    assert!(said.contains(" of what arrived") && !said.contains("arrived in"), "{said}");
+    assert!(said.contains(" (of what arrived") && !said.contains("arrived in"), "{said}");
     // the longer a run in which more is asked for than arrives, the longer the times
     reports[1].flows.iter_mut().for_each(|flow| flow.falls_behind = true);
     let said = conclusion(&reports).remove(0);
-    assert!(said.contains(" of what arrived in 1.00 ms"), "{said}");
+    assert!(said.contains(" (of what arrived in 1.00 ms"), "{said}");
 }
 
 /// Each variant is compared with the first, and one that names another with that, whatever that one asks for.

@@ -57,11 +57,11 @@ fn a_flow_that_changes_as_others_do_does_not_stand_out() {
     let mut reports = run(text, "alike");
     let said = conclusion(&reports);
     // a and b are alike, and c gets what it asks for
-    assert!(said[0].contains("4x \u{2192} 2x: a goodput "), "{said:?}");
+    assert!(said[0].contains("4x \u{2192} 2x: goodput of a "), "{said:?}");
     assert!(said[0].contains("(\u{2212}50 %, as another flow)"), "{said:?}");
     reports[1].flows[1].goodput_gbps.value /= 2.0;
     let said = conclusion(&reports);
-    assert!(said[0].contains("2x: b goodput ") && !said[0].contains(", as "), "{said:?}");
+    assert!(said[0].contains("2x: goodput of b ") && !said[0].contains(", as "), "{said:?}");
 }
 
 /// A refresh of a switch with eight ports takes two messages for each neighbour, whether anything changes or
@@ -268,7 +268,7 @@ fn a_flow_that_waits_longer_is_told_of() {
     assert!(!conclusion(&reports)[0].contains(" of b "), "{:?}", conclusion(&reports));
     reports[1].flows[1].delivered.network_ps *= 3;
     let said = conclusion(&reports).remove(0);
-    assert!(said.contains("two: a goodput "), "{said}");
+    assert!(said.contains("two: goodput of a "), "{said}");
     assert!(said.contains(", mean network latency of b ") && said.contains(" (+200 %)"), "{said}");
 }
 
@@ -342,7 +342,7 @@ fn late_packets_say_what_they_lack() {
         (r#""output""#, "no place behind their input was free"),
     ] {
         let mut report = run(&text.replace("HOW", how), "late").remove(0);
-        assert!(!variant(&report).contains("came late"));
+        assert!(!variant(&report).contains("too little room"));
         let at = report
             .run
             .outcome
@@ -350,7 +350,10 @@ fn late_packets_say_what_they_lack() {
             .iter()
             .position(|(device, ..)| report.run.config.devices[*device as usize].path == "sw");
         report.run.outcome.ports[at.expect("ports of the switch")].2.late_hol = 1_234;
-        let line = format!("1 234 packets came late for a congested output: {lacks}");
+        let line = format!(
+            "1 234 packets came for a congested output before their senders had heard of it, and found too \
+             little room: {lacks}"
+        );
         assert!(variant(&report).contains(&line), "{}", variant(&report));
     }
 }

@@ -58,7 +58,12 @@ pub(crate) fn table(rows: &[Row]) -> String {
     let mut case = "";
     for row in rows {
         if row.case != case {
-            let _ = writeln!(text, "{}{}", if case.is_empty() { "" } else { "\n" }, row.case);
+            let gap = if case.is_empty() { "" } else { "\n" };
+            let (of, wide) = (format!("{}: {}", row.case, row.source.text), wide + 2);
+            // a source may take more than its column: then the headings have a line of their own
+            let (above, left) =
+                if of.chars().count() > wide { (of + "\n", String::new()) } else { (String::new(), of) };
+            let _ = writeln!(text, "{gap}{above}{left:wide$}  {:>24}  {:>24}", "expected", "simulated");
             case = row.case;
         }
         let pad = wide - row.what.chars().count();

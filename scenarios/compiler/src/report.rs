@@ -10,6 +10,7 @@ use crate::units::{Ratio, time_text};
 use models::config::*;
 use models::scheduled_transfer::intermediate::Limits;
 use models::transfer_rate::Bound;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ const LINES_MAX: usize = 24;
 pub fn check_report(plan: &RunPlan) -> String {
     let mut out = format!("{}: {}\n", plan.name, plan.title);
     let mut first: Option<String> = None;
-    for variant in &plan.variants {
+    for (place, variant) in plan.variants.iter().enumerate() {
         let _ = writeln!(out, "\nvariant {}", variant.name);
         let mut text = String::new();
         describe(variant, &mut text);
@@ -31,10 +32,12 @@ pub fn check_report(plan: &RunPlan) -> String {
                 // Only what differs: a reader compares variants.
                 let known: std::collections::BTreeSet<&str> = first.lines().collect();
                 let new: Vec<&str> = text.lines().filter(|line| !known.contains(line)).collect();
+                let sets = settings(plan, place);
+                out.push_str(&match new.is_empty() {
+                    true => format!("  sets {sets}, which changes nothing that is shown here\n"),
+                    false => format!("  sets {sets}; what that changes:\n"),
+                });
                 out.extend(new.iter().map(|line| format!("{line}\n")));
-                if new.is_empty() {
-                    out.push_str("  the same as above; what differs is none of what this report shows\n");
-                }
             }
         }
         first.get_or_insert(text);
@@ -43,6 +46,18 @@ pub fn check_report(plan: &RunPlan) -> String {
         let _ = write!(out, "\n{}", plan.warnings.render());
     }
     out
+}
+
+/// What a variant sets, as the file says it; values that are long are left out.
+fn settings(plan: &RunPlan, place: usize) -> String {
+    const LONG: usize = 24;
+    let set = plan.given.pointer(&format!("/variants/{place}/set")).and_then(Value::as_object);
+    let one = |(at, value): (&String, &Value)| {
+        let value = value.to_string();
+        if value.len() > LONG { at.clone() } else { format!("{at} to {value}") }
+    };
+    let all: Vec<String> = set.into_iter().flatten().map(one).collect();
+    if all.is_empty() { "nothing".into() } else { all.join(", ") }
 }
 
 fn plural(n: usize, one: &str, many: &str) -> String {
@@ -60,8 +75,8 @@ fn describe(variant: &Variant, out: &mut String) {
         count(endpoints, "endpoint"),
         count(config.links.len(), "link"),
         config.id_space - 1,
-        count(config.flows.len(), "flow"),
-        count(config.sources.len(), "source")
+        count(variant.offered.len(), "flow"),
+        count(variant.offered.iter().map(|offered| offered.sources as usize).sum(), "source")
     );
     if let Some(host) = config.enumeration {
         let name = &config.devices[host.host as usize].path;
@@ -94,8 +109,11 @@ fn describe(variant: &Variant, out: &mut String) {
     }
     routes(config, out);
     if let Some(lookahead) = config.links.iter().map(lookahead).min() {
-        let _ =
-            writeln!(out, "  no device can affect another one sooner than after {}", time_text(lookahead));
+        let _ = writeln!(
+            out,
+            "  what happens at a device reaches its neighbour after {} at the earliest",
+            time_text(lookahead)
+        );
     }
     let clocks = clock_lines(config);
     if !clocks.is_empty() {
@@ -299,11 +317,19 @@ fn routes(config: &FabricConfig, out: &mut String) {
         None => "no deadlock is possible".to_owned(),
     };
     let agree = match wrong.len() {
-        0 => "each switch names for its neighbours the outputs that they will choose".to_owned(),
-        wrong => format!("{wrong} times a switch names an output that its neighbour will not choose"),
+        0 => "each routing table names as next port the one that the neighbour will choose".to_owned(),
+        wrong => {
+            format!("{wrong} times a routing table names a next port that the neighbour will not choose")
+        }
     };
-    let turns = count(turns as usize, "turn");
-    let _ = writeln!(out, "  routes: {lost}\n    {verdict} ({turns} from link to link)\n    {agree}");
+    let turns = match turns {
+        0 => "no packet goes from one link between switches to another".to_owned(),
+        turns => format!(
+            "packets go in {} from one link between switches to another",
+            count(turns as usize, "way")
+        ),
+    };
+    let _ = writeln!(out, "  routes: {lost}\n    {verdict} ({turns})\n    {agree}");
 }
 
 fn load_lines(variant: &Variant) -> Vec<(String, String)> {
@@ -314,7 +340,7 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
                 let whose = if offered.sources == 1 { "its link" } else { "the link of each" };
                 format!("load {} of {whose}", Ratio::new(u128::from(num), u128::from(den)))
             }
-            None => "load by closed loops, programs or traces".into(),
+            None => "load not known before the run".into(),
         };
         let rate = transfer_text(&variant.config, offered.flow).unwrap_or_default();
         (name, format!("{}, {load}{rate}", count(offered.sources as usize, "source")))
@@ -367,8 +393,8 @@ fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
         let (clock, (num, den)) = (Clock(agent.clock), agent.clock);
         let ratio = Ratio::new(num.into(), den.into());
         let text = format!(
-            "protocol clock {ratio}: what a protocol takes for 1 ms is {} of the fabric, and its response \
-             timeout {}",
+            "the protocol clock runs {ratio} times as fast: what a protocol takes for 1 ms is {} of the fabric, \
+             and its response timeout {}",
             time_text(clock.fabric(1_000_000_000)),
             time_text(clock.fabric(agent.response_timeout)),
         );

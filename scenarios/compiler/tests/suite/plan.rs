@@ -323,7 +323,7 @@ fn templates_say_what_they_are() {
         let plan = load(template.text, template.name, &[]).unwrap_or_else(|e| panic!("{}", e.render()));
         let report = scenarios::check_report(&plan);
         assert!(
-            report.contains("that they will choose") && report.contains("every id is reached"),
+            report.contains("that the neighbour will choose") && report.contains("every id is reached"),
             "{report}"
         );
     }
