@@ -405,7 +405,7 @@ fn around(topology: &Value) -> Map<String, Value> {
     let flow = |name: &str| json!({"name": name, "from": "ep/00", "to": "ep/01", "arrivals": {"poisson": {"load": 0.1}}});
     let whole = json!({
         "name": "switch", "topology": topology, "run": {"until": "300 us", "warmup": "0 ps"}, "voq": {"enabled": true},
-        "traffic": [flow("control"), flow("video/1")],
+        "traffic": [flow("control"), flow("video/1"), flow("video/spare")],
         "parameters": {"load": "/traffic/control/arrivals/poisson/load"}
     });
     whole.as_object().unwrap().clone()
