@@ -229,7 +229,7 @@ impl Tracer {
             out.push('\n');
         }
         if !json && more {
-            out += &format!("... and more: --limit takes another number than {limit}, 0 is all\n");
+            out += &format!("... and more than these {limit}: --limit takes another number, and 0 for all\n");
         }
         out
     }

@@ -50,6 +50,17 @@ fn no_cluster() -> tempfile::TempDir {
     folder
 }
 
+/// Runs a block of Python, or of SQL by DuckDB, if `RIOSIM_PYTHON` names a Python that has pandas, polars and
+/// duckdb.
+fn analyse(folder: &Path, kind: &str, text: &str) {
+    let Some(python) = std::env::var_os("RIOSIM_PYTHON") else { return };
+    let program =
+        if kind == "sql" { format!("import duckdb\nprint(duckdb.sql({text:?}))\n") } else { text.to_owned() };
+    let ended = Command::new(python).args(["-c", &program]).current_dir(folder).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && !ended.stdout.is_empty(), "{text}: {}: {said}", ended.status);
+}
+
 /// What a line of a block `sh` says to do: without words about it, and without cargo around this command.
 fn command_of(line: &str) -> String {
     let command = line.split(" #").next().unwrap_or_default().trim();
@@ -94,6 +105,10 @@ fn rerun(page: &str, whole: bool) -> Rerun {
                 }
                 out += &format!("{line}\n");
             }
+        } else if kind == "python" || kind == "sql" {
+            let text = block.join("\n") + "\n";
+            analyse(folder.path(), kind, &text);
+            out += &text;
         } else if kind == "console" {
             for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
                 out += &format!("$ {command}\n{}", run(folder.path(), command));
@@ -225,9 +240,9 @@ const ELSEWHERE: [(&str, &str, &str); 6] = [
     (
         "docs/how-to/results-as-tables.md",
         "python",
-        "takes packages of Python; the page says that it is not run",
+        "takes packages of Python: run where `RIOSIM_PYTHON` is set",
     ),
-    ("docs/how-to/results-as-tables.md", "sql", "takes DuckDB; the page says that it is not run"),
+    ("docs/how-to/results-as-tables.md", "sql", "takes DuckDB: run where `RIOSIM_PYTHON` is set"),
     ("docs/scenarios.md", "json", "parts of scenarios: `parts_of_scenarios_are_right`"),
     ("docs/sweeps.md", "json", "a sweep of a scenario of the reader: `parts_of_scenarios_are_right`"),
     ("docs/sweeps.md", "yaml", "takes a cluster; its command: `commands_of_other_pages_are_commands`"),

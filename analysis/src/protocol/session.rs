@@ -700,7 +700,7 @@ impl SessionSummary {
         );
         if self.suspects > 0 {
             let times = counted_text(self.suspects, "times");
-            let _ = write!(out, "; a peer that did not answer was given up {times}");
+            let _ = write!(out, "; a peer became suspect (it did not answer, or not by the rules) {times}");
         }
         if let Some(ManagementSummary { messages, streams }) = self.management {
             let [messages, streams] = [messages, streams].map(count_text);

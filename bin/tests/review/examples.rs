@@ -57,7 +57,7 @@ const EXAMPLES: [Example; 7] = [
 /// begins, and where it ends.
 const PICTURES: [(&str, &str, &str, &str); 3] = [
     ("hol-blocking", "", "#s0-latency", "[data-filter=causes0]"),
-    ("goal-transports", "", "#s0-fabric", "#told0"),
+    ("goal-transports", "", "#fabric0", "#told0"),
     // the colour by full buffers, at the end of the run
     (
         "hotspot-fattree",
