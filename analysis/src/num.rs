@@ -134,7 +134,8 @@ pub fn count_text(count: u64) -> String {
     text
 }
 
-/// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`, `1 frame of LINX`.
+/// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`, `1 frame of
+/// LINX`.
 pub fn counted_text(count: u64, unit: &str) -> String {
     if count != 1 {
         return format!("{} {unit}", count_text(count));

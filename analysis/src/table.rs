@@ -283,8 +283,8 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     let late_hol = count(|stats| stats.late_hol);
     if late_hol > 0 {
         say(format_args!(
-            "  {} came for a congested output before their senders had heard of it, and found too little room: \
-             {}",
+            "  {} came for a congested output before their senders had heard of it, and found too little \
+             room: {}",
             counted_text(late_hol, "packets"),
             why_late(report)
         ));

@@ -1,9 +1,9 @@
-//! The commands of the pages: those of pages that teach are run, in the order of their page, and print what the
-//! page says; those of all other pages are commands that there are. No block of any page is left out.
+//! The commands of the pages: those of pages that teach are run, in the order of their page, and print what
+//! the page says; those of all other pages are commands that there are. No block of any page is left out.
 //!
-//! A block ` ```json FILE ` (or of another kind with a name behind it) is a file, ` ```json add:FILE ` adds its
-//! fields to one, and of a block ` ```console ` each line `$ COMMAND` is run by a shell; what follows it is what
-//! it prints. Each line of a block ` ```sh ` is a command, with words about it behind ` #`. The
+//! A block ` ```json FILE ` (or of another kind with a name behind it) is a file, ` ```json add:FILE ` adds
+//! its fields to one, and of a block ` ```console ` each line `$ COMMAND` is run by a shell; what follows it
+//! is what it prints. Each line of a block ` ```sh ` is a command, with words about it behind ` #`. The
 //! scenarios and sweeps that come with the program are at hand. A line `<!-- picture FILE -->` says that the
 //! picture of the next line is a file that the commands wrote. `BLESS=1` writes what is printed into the
 //! page, and such pictures beside it.
@@ -20,7 +20,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// A shell that is to run `line` in `folder`, with this build of the command, and programs of `more` before others.
+/// A shell that is to run `line` in `folder`, with this build of the command, and programs of `more` before
+/// others.
 fn shell(folder: &Path, more: Option<&Path>, line: &str) -> Command {
     let built = Path::new(env!("CARGO_BIN_EXE_riosim")).parent().unwrap();
     let more = more.map(|more| format!("{}:", more.display())).unwrap_or_default();
@@ -38,8 +39,8 @@ fn run(folder: &Path, line: &str) -> String {
     format!("{}\n", printed.trim_end())
 }
 
-/// A folder with the programs of Slurm that a page calls, as far as a submission goes: they take what they are
-/// told, and know of no job. `slurm.rs` has a real cluster.
+/// A folder with the programs of Slurm that a page calls, as far as a submission goes: they take what they
+/// are told, and know of no job. `slurm.rs` has a real cluster.
 fn no_cluster() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (program, text) in [("sbatch", "echo 1"), ("squeue", ":"), ("scancel", ":")] {
@@ -132,8 +133,8 @@ fn rerun(page: &str, whole: bool) -> Rerun {
     Rerun { page: out, pictures }
 }
 
-/// Pages whose commands are run: those that teach (README, the tutorial and its neighbours, all how-to pages), and some of the
-/// reference.
+/// Pages whose commands are run: those that teach (README, the tutorial and its neighbours, all how-to
+/// pages), and some of the reference.
 fn pages() -> Vec<PathBuf> {
     let docs = root().join("docs");
     let how_to = fs::read_dir(docs.join("how-to")).unwrap();
@@ -281,8 +282,8 @@ fn no_block_is_left_out() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with a command that is not run: an unknown verb or flag, a value that a flag cannot take, or a
-/// file that there is not.
+/// What is wrong with a command that is not run: an unknown verb or flag, a value that a flag cannot take, or
+/// a file that there is not.
 fn objection(folder: &Path, command: &str) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().skip_while(|word| word.contains('=')).collect();
     let missing = |word: &&&str| {
@@ -417,16 +418,19 @@ fn the_glossary_is_in_order() {
 
 /// A scenario of a fat tree, or of one switch, with what parts of scenarios on pages speak of.
 fn around(topology: &Value) -> Map<String, Value> {
-    let flow = |name: &str| json!({"name": name, "from": "ep/00", "to": "ep/01", "arrivals": {"poisson": {"load": 0.1}}});
+    let arrivals = json!({"poisson": {"load": 0.1}});
+    let flow = |name: &str| json!({"name": name, "from": "ep/00", "to": "ep/01", "arrivals": arrivals});
     let whole = json!({
-        "name": "switch", "topology": topology, "run": {"until": "300 us", "warmup": "0 ps"}, "voq": {"enabled": true},
+        "name": "switch", "topology": topology, "voq": {"enabled": true},
+        "run": {"until": "300 us", "warmup": "0 ps"},
         "traffic": [flow("control"), flow("video/1"), flow("video/spare")],
         "parameters": {"load": "/traffic/control/arrivals/poisson/load"}
     });
     whole.as_object().unwrap().clone()
 }
 
-/// What pages show of a scenario is taken by the command as a part of one, and what they show of a sweep is a sweep.
+/// What pages show of a scenario is taken by the command as a part of one, and what they show of a sweep is a
+/// sweep.
 #[test]
 fn parts_of_scenarios_are_right() {
     let folder = tempfile::tempdir().unwrap();

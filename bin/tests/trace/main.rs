@@ -88,7 +88,10 @@ fn everything_in_order() {
     let first: Vec<&str> = text.lines().take(7).collect();
     assert_eq!(
         cut,
-        format!("{}\n... and more than these 7: --limit takes another number, and 0 for all\n", first.join("\n"))
+        format!(
+            "{}\n... and more than these 7: --limit takes another number, and 0 for all\n",
+            first.join("\n")
+        )
     );
 }
 

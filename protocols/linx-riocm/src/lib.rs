@@ -4,7 +4,7 @@
 //! reorder them, and watch each other's heartbeats. Nothing is acknowledged or repeated: what cannot be
 //! delivered resets the connection.
 //!
-//! It is for whoever writes a driver, a gateway or a test bench. It is not a LINX kernel: it knows no processes,
+//! It is for who writes a driver, a gateway or a test bench. It is not a LINX kernel: it knows no processes,
 //! no signals and no names. The owner carries frames, and calls [`handle_timeout`](Node::handle_timeout) when
 //! [`poll_timeout`](Node::poll_timeout) says so.
 //!

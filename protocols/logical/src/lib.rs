@@ -1,7 +1,7 @@
 //! RapidIO logical and transport layers (Parts 1, 2, 3, 9 and 10, Rev 2.2): what devices say to each other
 //! over a fabric, and how they keep their word.
 //!
-//! It is for whoever writes a driver, a device or a test bench. It is not a fabric: the owner carries packets,
+//! It is for who writes a driver, a device or a test bench. It is not a fabric: the owner carries packets,
 //! puts octets behind [`Payload`](wire::Payload), and says what a device does with what it is asked
 //! ([`Target`](engine::io::responder::Target)).
 //!

@@ -1,6 +1,6 @@
 //! RapidIO Part 6 (LP-Serial physical layer, Rev 2.2): what the bytes on a link look like and what they cost.
 //!
-//! It is for whoever builds a device, a driver or a test bench. It is not a physical layer: there are no lanes,
+//! It is for who builds a device, a driver or a test bench. It is not a physical layer: there are no lanes,
 //! no clock recovery and no 8b/10b coding. The owner keeps the octets of packets, says when the wire is free,
 //! and what came in and whether it was damaged.
 //!

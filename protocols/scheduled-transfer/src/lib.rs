@@ -6,7 +6,7 @@
 //! operations on *persistent regions* (Put, Get, FetchOp: no further permission). A Block is cut into *STUs*,
 //! the payloads of Data operations.
 //!
-//! It is for whoever writes a driver, an interface card or a test bench. It is not an upper layer, and not a
+//! It is for who writes a driver, an interface card or a test bench. It is not an upper layer, and not a
 //! link: the owner decides which connections and Transfers it takes, carries operations, and lends a
 //! [`Memory`].
 //!

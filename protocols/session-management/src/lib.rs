@@ -5,7 +5,7 @@
 //! of one protocol make a *conduit*. Management messages travel as type 11 messages or in one type 9
 //! stream; data likewise, in any of the four combinations.
 //!
-//! It is for whoever writes a driver or a test bench. It is not a driver: it has no registers of its own and no
+//! It is for who writes a driver or a test bench. It is not a driver: it has no registers of its own and no
 //! mailbox. The owner carries octets from [`poll_transmit`](endpoint::Endpoint::poll_transmit) of one node to
 //! [`handle_message`](endpoint::Endpoint::handle_message) of another, and calls
 //! [`handle_timeout`](endpoint::Endpoint::handle_timeout) when it is due.

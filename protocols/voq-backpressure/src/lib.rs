@@ -9,7 +9,7 @@
 //! messages. A device is both at once, per direction of each link. *Raw* is a device's own verdict about a
 //! port, *reported* is what it says to others after the register bits have had their word.
 //!
-//! It is for whoever builds a switch, an endpoint or a test bench. It is not a model: it knows no packets, no
+//! It is for who builds a switch, an endpoint or a test bench. It is not a model: it knows no packets, no
 //! queues and no time. The owner says when a port is congested, which control symbol is about to leave, and
 //! which came in; the crate says what goes into the symbol and which queues may not send.
 //!

@@ -407,8 +407,9 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             .map(|&(num, den)| format!("{:.2} Gb/s", 8_000.0 * den as f64 / num as f64))
             .collect();
         let message = format!("links of different speed: {}", list.join(", "));
-        let help = "nothing to do if that is meant; a load is a share of the link of its own source, and where a switch \
-             cuts through to a faster link, it waits so long that the packet does not run dry";
+        let help = "nothing to do if that is meant; a load is a share of the link of its own source, and \
+                    where a switch cuts through to a faster link, it waits so long that the packet does not run \
+                    dry";
         c.once(Diagnostic::warning("SC074", "/links", message).help(help));
     }
 }

@@ -393,8 +393,8 @@ fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
         let (clock, (num, den)) = (Clock(agent.clock), agent.clock);
         let ratio = Ratio::new(num.into(), den.into());
         let text = format!(
-            "the protocol clock runs {ratio} times as fast: what a protocol takes for 1 ms is {} of the fabric, \
-             and its response timeout {}",
+            "the protocol clock runs {ratio} times as fast: what a protocol takes for 1 ms is {} of the \
+             fabric, and its response timeout {}",
             time_text(clock.fabric(1_000_000_000)),
             time_text(clock.fabric(agent.response_timeout)),
         );

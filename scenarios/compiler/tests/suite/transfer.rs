@@ -275,8 +275,8 @@ fn a_protocol_clock_is_said() {
     let given = pair(r#""protocol_clock": 1000, "response_timeout": "1 ms""#, r#""bytes": 5000"#);
     assert_eq!(timeout(&given), 1_000_000_000);
     let said = report(&given);
-    let line = "the protocol clock runs 1000 times as fast: what a protocol takes for 1 ms is 1 us of the fabric, and its response \
-                timeout 1 us";
+    let line = "the protocol clock runs 1000 times as fast: what a protocol takes for 1 ms is 1 us of the \
+                fabric, and its response timeout 1 us";
     assert!(said.contains(line), "{said}");
     let automatic = pair(r#""protocol_clock": 1000"#, r#""bytes": 5000"#);
     assert_eq!(timeout(&automatic), 1_000_000_000_000);
