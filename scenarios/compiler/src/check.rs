@@ -408,8 +408,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             .collect();
         let message = format!("links of different speed: {}", list.join(", "));
         let help = "nothing to do if that is meant; a load is a share of the link of its own source, and \
-                    where a switch cuts through to a faster link, it waits so long that the packet does not run \
-                    dry";
+                    a switch that cuts through to a faster link waits until the packet cannot run dry";
         c.once(Diagnostic::warning("SC074", "/links", message).help(help));
     }
 }
