@@ -106,7 +106,12 @@ pub(crate) struct ReportArgs {
     #[arg(long, short, value_name = "FILE", default_value = "review.html")]
     pub output: PathBuf,
     /// Parts of a run that the slider shows at most: fewer make the page smaller
-    #[arg(long, value_name = "N", default_value_t = review::FRAMES as u8, value_parser = clap::value_parser!(u8).range(1..=review::FRAMES as i64))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = review::FRAMES as u8,
+        value_parser = clap::value_parser!(u8).range(1..=review::FRAMES as i64)
+    )]
     pub frames: u8,
     /// Print the page to this file, too, as PDF; a Chromium has to be installed
     #[arg(long, value_name = "FILE")]

@@ -50,12 +50,13 @@ fn together(bytes: &[u8], ends: &[f64], ports: usize, at_once: usize, round: Rou
 mod tests {
     use super::*;
 
-    /// By hand: two ports, three parts of 1, 3 and 1 us, two at once: (1 x 10 + 3 x 20) / 4 = 17.5 of use, and
-    /// of packets (1 x 0 + 3 x 1) / 4, rounded up; the third stays alone.
+    /// By hand: two ports, three parts of 1, 3 and 1 us, two at once: (1 x 10 + 3 x 20) / 4 = 17.5 of use,
+    /// and of packets (1 x 0 + 3 x 1) / 4, rounded up; the third stays alone.
     #[test]
     fn parts_become_one_by_their_length() {
         let kept = json!({"frame_us": [1.0, 4.0, 5.0], "link_use": packed(&[10, 0, 20, 0, 30, 255]),
-                          "waiting": packed(&[0, 2, 1, 2, 0, 0]), "held": packed(&[0; 6]), "stopped": packed(&[0; 6])});
+                          "waiting": packed(&[0, 2, 1, 2, 0, 0]),
+                          "held": packed(&[0; 6]), "stopped": packed(&[0; 6])});
         let told = frames(&kept, 2, 2);
         assert_eq!(told["t"], json!([4.0, 5.0]));
         let bytes = |key: &str| unpacked(told[key].as_str().unwrap(), 4).unwrap();

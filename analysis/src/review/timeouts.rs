@@ -97,8 +97,8 @@ pub(super) fn show(html: &mut Html, section: usize, run: &Run) {
     );
     html.drawing(&charts::strips(&label, length, &REASONS, &strips));
     let about = format!(
-        "A row for each flow, or for links, and what it waited for. A stroke is a part of {part}; the higher, \
-         the more timeouts, up to the most in one part of that row, whose number stands at the end."
+        "A row for each flow, or for links, and what it waited for. A stroke is a part of {part}; the \
+         higher, the more timeouts, up to the most in one part of that row, whose number stands at the end."
     );
     html.element("p", &[("class", "soft")], &about);
     if rows.len() > strips.len() {

@@ -216,6 +216,7 @@ fn translated(d: &mut Draw, index: u64) -> Value {
         lanes: 4,
         symbolic: false,
         scans: false,
+        writes: None,
         broadcast: false,
         groups: Vec::new(),
         until,

@@ -209,7 +209,8 @@ fn the_slider_goes_through_the_run() {
     }
     browser.key("ArrowLeft");
     assert_eq!(browser.value("document.querySelector('[data-is=time]').value"), json!("3"));
-    // By what their buffers hold, links are coloured beside the fullest of any variant: it has the last colour.
+    // By what their buffers hold, links are coloured beside the fullest of any variant: it has the last
+    // colour.
     let held = |variant: &Value| unpacked(variant["frames"]["held"].as_str().unwrap());
     let variants = data[0]["variants"].as_array().unwrap();
     let most = variants.iter().flat_map(held).max().unwrap();

@@ -14,7 +14,7 @@ const TESTS: [&str; 4] = [
 
 /// What the test of a study compares with. What is not in here is measured, and so is what a description says
 /// behind "Measured:": tests hold its order of magnitude.
-const LAWS: [(&str, &str); 52] = [
+const LAWS: [(&str, &str); 53] = [
     ("conduit-leak", "a StreamID, a record and 52 octets for each node and round trip, until none is left"),
     (
         "conduit-race-peers",
