@@ -412,6 +412,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC102", "no such link"),
     ("SC103", "no such metric"),
     ("SC104", "unit that a metric does not have"),
+    ("SC106", "settings of one variant that overwrite each other"),
     ("SC107", "translator that cannot do its work"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
@@ -422,4 +423,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("SW007", "replications that cannot be"),
     ("SW008", "no such metric, flow or axis"),
     ("SW009", "sweep of a scenario that cannot be read"),
+    ("SW010", "axis whose value is not simulated"),
 ];

@@ -202,8 +202,23 @@ fn check_parameters(value: &Value, spec: &Spec, out: &mut Vec<Diagnostic>) {
     for (name, places) in spec.parameters.iter().flatten() {
         let at = format!("/parameters/{}", source::escape(name));
         for pointer in places.pointers() {
-            if let Err(wrong) = pointer::set(&mut value.clone(), pointer, Value::Null) {
-                out.push(wrong.diagnostic(&at, ""));
+            let mut changed = value.clone();
+            let path = match pointer::set(&mut changed, pointer, Value::Null) {
+                Ok(path) => path,
+                Err(wrong) => {
+                    out.push(wrong.diagnostic(&at, ""));
+                    continue;
+                }
+            };
+            // Fields that were not there are made: whether they may be is a question of structure.
+            let unknown = structure::read(&changed)
+                .err()
+                .into_iter()
+                .flatten()
+                .find(|item| item.code == "SC004" && pointer::beneath(&path, &item.pointer).is_some());
+            if let Some(item) = unknown {
+                let message = format!("\"{pointer}\" leads nowhere: {}", item.message);
+                out.push(Diagnostic { pointer: at.clone(), code: "SC060", message, at_key: false, ..item });
             }
         }
     }
@@ -272,7 +287,8 @@ fn variant_spec(
     found: &mut Vec<Diagnostic>,
 ) -> Option<(Spec, Vec<(String, String)>)> {
     let mut changed = value.clone();
-    let mut paths = Vec::new();
+    let mut paths: Vec<(String, String)> = Vec::new();
+    let mut set: Vec<(String, &Value, &String)> = Vec::new();
     for (key, new) in &variant.set {
         let place = format!("{at}/set/{}", source::escape(key));
         if key.starts_with("/variants") || key.starts_with("/parameters") || key == "/name" || key.is_empty()
@@ -282,7 +298,20 @@ fn variant_spec(
             continue;
         }
         match pointer::set(&mut changed, key, new.clone()) {
-            Ok(path) => paths.push((path, place)),
+            Ok(path) => {
+                let earlier = set
+                    .iter()
+                    .find(|(earlier, value, _)| pointer::overwrites((&path, new), (earlier, value)));
+                if let Some((_, value, other)) = earlier {
+                    let message = format!("{new} overwrites a part of what \"{other}\" sets here: {value}");
+                    let role = "what this sets is not simulated";
+                    let item = Diagnostic::error("SC106", &place, message).at_key();
+                    let item = item.also(format!("{at}/set/{}", source::escape(other)), role);
+                    found.push(item.help("set each place once"));
+                }
+                set.push((path.clone(), new, key));
+                paths.push((path, place));
+            }
             Err(wrong) => found.push(wrong.diagnostic(&place, "").at_key()),
         }
     }

@@ -85,3 +85,58 @@ pub(crate) fn set(root: &mut Value, pointer: &str, new: Value) -> Result<String,
     *at = new;
     Ok(path)
 }
+
+/// Whether `value` says all that `wanted` says: an object may say more.
+fn says(value: &Value, wanted: &Value) -> bool {
+    match (value, wanted) {
+        (Value::Object(value), Value::Object(wanted)) => {
+            wanted.iter().all(|(key, wanted)| value.get(key).is_some_and(|value| says(value, wanted)))
+        }
+        _ => value == wanted,
+    }
+}
+
+/// Whether a value set at `later` takes away something of the value that was set at `earlier` before it. Both
+/// are (pointer with positions instead of names, value).
+pub(crate) fn overwrites(later: (&str, &Value), earlier: (&str, &Value)) -> bool {
+    if let Some(rest) = beneath(later.0, earlier.0) {
+        return earlier.1.pointer(rest).is_some_and(|before| !says(later.1, before));
+    }
+    beneath(earlier.0, later.0)
+        .is_some_and(|rest| !later.1.pointer(rest).is_some_and(|now| says(now, earlier.1)))
+}
+
+/// What leads from `outer` to `inner`, if `inner` is there or within.
+pub(crate) fn beneath<'a>(inner: &'a str, outer: &str) -> Option<&'a str> {
+    inner.strip_prefix(outer).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A later value takes something away unless it says the same, or something else beside it.
+    #[test]
+    fn what_overwrites_what() {
+        for (earlier, later, law) in [
+            (("/a", json!(1)), ("/a", json!(2)), true),
+            (("/a", json!(1)), ("/a", json!(1)), false),
+            (("/a", json!(1)), ("/ab", json!(2)), false),
+            (("/a/0", json!(1)), ("/a/1", json!(2)), false),
+            // the later one is within
+            (("/a", json!({"b": 1, "c": 2})), ("/a/b", json!(3)), true),
+            (("/a", json!({"b": 1})), ("/a/b", json!(1)), false),
+            (("/a", json!({"b": 1})), ("/a/c", json!(3)), false),
+            (("/a", json!({"b": {"c": 1}})), ("/a/b", json!({"d": 1})), true),
+            // the later one is around
+            (("/a/b", json!(1)), ("/a", json!({"b": 2})), true),
+            (("/a/b", json!(1)), ("/a", json!({"c": 1})), true),
+            (("/a/b", json!(1)), ("/a", json!({"b": 1, "c": 1})), false),
+            (("/a/0/b", json!(1)), ("/a", json!([{"b": 2}])), true),
+        ] {
+            let found = overwrites((later.0, &later.1), (earlier.0, &earlier.1));
+            assert_eq!(found, law, "{later:?} after {earlier:?}");
+        }
+    }
+}

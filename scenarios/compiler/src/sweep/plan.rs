@@ -365,15 +365,60 @@ fn cross(axes: &[Axis], groups: &[Group]) -> Vec<Point> {
     points
 }
 
-/// The settings of a point, in the order in which they apply: variants first, so that axes can vary them.
-fn settings<'a>(axes: &'a [Axis], levels: &'a [u32]) -> impl Iterator<Item = &'a Setting> {
+/// The settings of a point with their axes, in the order in which they apply: variants first, so that axes can
+/// vary a part of what these set.
+fn settings<'a>(axes: &'a [Axis], levels: &'a [u32]) -> impl Iterator<Item = (&'a Axis, &'a Setting)> {
     let of = |variants: bool| {
-        axes.iter()
-            .zip(levels)
-            .filter(move |(axis, _)| (axis.name == VARIANT_AXIS) == variants)
-            .flat_map(|(axis, level)| &axis.levels[*level as usize].settings)
+        axes.iter().zip(levels).filter(move |(axis, _)| (axis.name == VARIANT_AXIS) == variants).flat_map(
+            |(axis, level)| axis.levels[*level as usize].settings.iter().map(move |setting| (axis, setting)),
+        )
     };
     of(true).chain(of(false))
+}
+
+/// Settings of a point, in order, that are not in the scenario that is simulated: the table would name them all
+/// the same.
+fn overwritten(all: &[(&Axis, &Setting, String)]) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    for (n, (axis, setting, path)) in all.iter().enumerate() {
+        let of_axis = |axis: &Axis| match axis.name.as_str() {
+            VARIANT_AXIS => "the variant".to_owned(),
+            name => format!("axis \"{name}\""),
+        };
+        let own = axis.name != VARIANT_AXIS;
+        // Such settings belong to the whole sweep.
+        let kept = ["/seed", "/variants", "/parameters", "/name"];
+        if let Some(whole) = kept.into_iter().find(|whole| own && pointer::beneath(path, whole).is_some()) {
+            let message = format!("an axis cannot change \"{whole}\"");
+            let help = match whole {
+                "/seed" => {
+                    "every replication has a seed of its own: \"seed\" and \"replications\" of the sweep"
+                }
+                _ => "it is the same at all points",
+            };
+            out.push(Diagnostic::error("SW010", &setting.place, message).help(help));
+            continue;
+        }
+        let takes = |(other, later, at): &&(&Axis, &Setting, String)| {
+            // An axis may vary a part of what a variant sets as a whole.
+            let part = !own && other.name != VARIANT_AXIS && at.len() > path.len();
+            !part && pointer::overwrites((at, &later.value), (path, &setting.value))
+        };
+        let Some((other, later, at)) = all[n + 1..].iter().find(takes) else { continue };
+        let message = format!(
+            "{} sets \"{path}\" to {}, then {} sets \"{at}\" to {}",
+            of_axis(axis),
+            setting.value,
+            of_axis(other),
+            later.value
+        );
+        let help = "each value has to be in what is simulated: set different places, or make cases of them";
+        // The settings of variants have no place in the sweep file.
+        let place = if own { &setting.place } else { &later.place };
+        let item = Diagnostic::error("SW010", place, message).help(help);
+        out.push(if own { item.also(&later.place, "this overwrites it") } else { item });
+    }
+    out
 }
 
 fn key(axes: &[Axis], levels: &[u32]) -> String {
@@ -382,7 +427,7 @@ fn key(axes: &[Axis], levels: &[u32]) -> String {
     if let Some((axis, level)) = variant {
         text += &format!("{}\n", axis.levels[*level as usize].label);
     }
-    for setting in settings(axes, levels) {
+    for (_, setting) in settings(axes, levels) {
         text += &format!("{}={}\n", setting.pointer, setting.value);
     }
     folded(&text)
@@ -478,13 +523,19 @@ impl SweepPlan {
     fn try_compile(&self, point: &Point, seed: u64, out: &mut Vec<(Diagnostic, bool)>) -> Option<Variant> {
         let mut value = self.base.clone();
         let mut paths = Vec::new();
-        for setting in settings(&self.axes, &point.levels) {
+        let mut all: Vec<(&Axis, &Setting, String)> = Vec::new();
+        for (axis, setting) in settings(&self.axes, &point.levels) {
             match pointer::set(&mut value, &setting.pointer, setting.value.clone()) {
-                Ok(path) if !setting.place.is_empty() => paths.push((path, setting.place.clone())),
-                Ok(_) => {}
+                Ok(path) => {
+                    if !setting.place.is_empty() {
+                        paths.push((path.clone(), setting.place.clone()));
+                    }
+                    all.push((axis, setting, path));
+                }
                 Err(wrong) => out.push((wrong.diagnostic(&setting.place, ""), true)),
             }
         }
+        out.extend(overwritten(&all).into_iter().map(|item| (item, true)));
         if !out.is_empty() {
             return None;
         }
