@@ -152,6 +152,12 @@ impl Traffic<'_> {
         let cold: Vec<usize> = crate::translators::ends(c).into_iter().filter(|d| !hot.contains(d)).collect();
         let of = |list: &[usize]| Arc::new(list.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
         let (hot_ids, cold_ids) = (of(&hot), of(&cold));
+        if cold.is_empty() && share.num != share.den {
+            let message = format!("a share of {share} has no effect here: all endpoints are hot");
+            let help = "leave some endpoints cold, or give a share of 1";
+            c.out.push(Diagnostic::error("SC051", format!("{at}/share"), message).help(help));
+            return None;
+        }
         let (hot_place, cold_place) = (positions(&hot), positions(&cold));
         let mut places = Vec::new();
         for &s in sources {
@@ -174,7 +180,16 @@ impl Traffic<'_> {
                     (false, true) => {
                         Destinations::Uniform { ids: Arc::clone(&cold_ids), except: cold_except }
                     }
-                    (true, false) => Destinations::Uniform { ids: Arc::clone(&hot_ids), except: hot_except },
+                    // Where nobody is cold all packets are hot, and reported so.
+                    (true, false) => Destinations::Hotspot {
+                        hot: Arc::clone(&hot_ids),
+                        hot_except,
+                        hot_flow,
+                        numerator: 1,
+                        denominator: 1,
+                        cold: Arc::clone(&cold_ids),
+                        cold_except,
+                    },
                     (false, false) => continue,
                 },
             ));

@@ -212,6 +212,27 @@ fn hotspots_report_under_their_own_flow_and_never_hit_themselves() {
     }
 }
 
+/// A source that has nobody cold to send to sends all its packets to hot endpoints, and they count as hot.
+#[test]
+fn where_nobody_is_cold_all_packets_are_hot() {
+    for (hot, share) in [(json!("ep/*"), json!(1)), (json!(["ep/0", "ep/1", "ep/2"]), json!("1/3"))] {
+        let value = scenario(json!({
+            "name": "f", "from": "ep/3", "to": {"hotspot": {"hot": hot, "share": share}},
+            "arrivals": {"poisson": {"load": 0.5}}
+        }));
+        let variant = plan(&value).variants.remove(0);
+        let Destinations::Hotspot { hot, hot_except, hot_flow, numerator, denominator, .. } =
+            &variant.config.sources[0].destinations
+        else {
+            panic!("{:?}", variant.config.sources[0].destinations)
+        };
+        assert_eq!(variant.labels.flows[usize::from(*hot_flow)], "f.hot");
+        assert_eq!(numerator, denominator);
+        let reached = hot.len() - usize::from(hot_except.is_some());
+        assert_eq!((reached, hot_except.map(|at| hot[at as usize])), (3, (hot.len() == 4).then_some(3)));
+    }
+}
+
 #[test]
 fn traces_become_replays_and_move_into_the_resolved_file() {
     let value = scenario(json!({"name": "f", "arrivals": {"trace": {"file": "x.csv"}}}));
