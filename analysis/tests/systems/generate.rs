@@ -516,7 +516,9 @@ fn faults(d: &mut Draw, world: &mut World) -> Fields {
         }
         faults.insert("outages".into(), json!([outage]));
     }
-    if d.chance(20) {
+    // Nothing says which lanes are left, so all have one rate.
+    let uneven = faults.get("bit_errors").is_some_and(|errors| errors[0]["rate"].is_array());
+    if !uneven && d.chance(20) {
         let mut loss = Fields::new();
         loss.insert("link".into(), place(d, world).into());
         loss.insert("at".into(), late(d, world));
@@ -604,7 +606,7 @@ fn queues(d: &mut Draw, world: &World, switch: &mut Fields) {
         d.set(switch, 40, "SwitchSpec/reads_per_input", &[1, 2, 8]);
     } else {
         d.set(switch, 70, "SwitchSpec/buffer_packets", &[1, 2, 9]);
-        if switch.get("buffer_packets").is_some_and(|packets| packets == 9) {
+        if switch.get("buffer_packets").is_some_and(|packets| packets == 9) && world.voq {
             d.set(switch, 50, "SwitchSpec/queue_quota", &[1, 2, 4]);
         }
     }

@@ -741,9 +741,9 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields, before: &[Value]) {
             }
             // Each of the others has to meet it.
             let meets = flow.get("to").filter(|to| to.is_string()).cloned();
-            if let Some(server) =
-                meets.filter(|_| !ethernet.contains_key("multicast")).filter(|_| d.chance(50))
-            {
+            let broadcasts = ethernet.get("broadcast_every").is_some_and(|every| *every != 0);
+            let alone = broadcasts && !ethernet.contains_key("multicast");
+            if let Some(server) = meets.filter(|_| alone).filter(|_| d.chance(50)) {
                 ethernet.insert("server".into(), server);
             }
             fields.insert("ethernet".into(), ethernet.into());

@@ -51,6 +51,7 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     }
     let staging = c.staging();
     let ports = c.ports();
+    crate::effect::obedience(&mut c);
     c.host = c.enumeration(&ports);
     let tables = match &c.host {
         Some(host) => c.planned_routes(host),
@@ -202,6 +203,8 @@ impl Compiler<'_> {
         self.losses(&mut config);
         self.check_channels(&config);
         self.faults(&mut config);
+        crate::effect::deeds(self);
+        crate::effect::lanes(self, &config);
         crate::check::physics(self, &config);
         let port = |end: (u32, u8)| self.graph.port_name((end.0 as usize, end.1));
         let labels = Labels {
@@ -235,6 +238,19 @@ impl Compiler<'_> {
             Some(names) => declared(Some(names), "hot"),
             None => demand.hot.clone(),
         };
+        for (i, flow) in victims.iter().enumerate() {
+            if hot.contains(flow) {
+                let message = format!("flow \"{}\" is a victim and hot", labels.flows[usize::from(*flow)]);
+                let help = "victims are what hot flows hold up: declare it as one of both";
+                let finding = Diagnostic::error("SC105", format!("/declare/victims/{i}"), message).help(help);
+                let named = self.spec.declare.iter().flat_map(|declare| declare.hot.iter().flatten());
+                let place = named.into_iter().position(|name| *name == labels.flows[usize::from(*flow)]);
+                self.out.push(match place {
+                    Some(place) => finding.also(format!("/declare/hot/{place}"), "hot here"),
+                    None => finding,
+                });
+            }
+        }
         let require = self.requirements(&labels);
         Some(Variant {
             name: name.to_owned(),

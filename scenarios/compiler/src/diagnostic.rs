@@ -412,6 +412,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC102", "no such link"),
     ("SC103", "no such metric"),
     ("SC104", "unit that a metric does not have"),
+    ("SC105", "flow that is hot and a victim"),
     ("SC106", "settings of one variant that overwrite each other"),
     ("SC107", "translator that cannot do its work"),
     ("SW001", "axis that names no value or too many"),

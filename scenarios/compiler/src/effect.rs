@@ -2,9 +2,12 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::names;
 use crate::resolved::Switch;
 use crate::spec::*;
-use models::config::Buffering;
+use crate::units;
+use models::config::{Buffering, FabricConfig, FaultAction};
+use std::collections::BTreeMap;
 
 /// Settings of a switch.
 pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, own: &Switch) {
@@ -33,6 +36,36 @@ pub(crate) fn switch(c: &mut Compiler<'_>, origin: &str, own: &Switch) {
     }
 }
 
+/// Latencies of obedience for ports to which nobody speaks: endpoints send no messages.
+pub(crate) fn obedience(c: &mut Compiler<'_>) {
+    let spec = c.spec;
+    for (i, change) in spec.overrides.iter().flatten().enumerate() {
+        let (Some(port), Some(voq)) = (&change.port, &change.voq) else { continue };
+        if voq.obey_latency.is_none() {
+            continue;
+        }
+        let (mut hit, mut hears) = (false, false);
+        for device in 0..c.graph.nodes.len() {
+            let is_switch = c.graph.is_switch(device);
+            let name = &c.graph.nodes[device].name;
+            for number in 0..c.graph.ports(device) {
+                let named = names::matches(port, &c.graph.port_name((device, number)));
+                if named || !is_switch && names::matches(port, name) {
+                    let neighbour = c.neighbours[device][usize::from(number)];
+                    hit = true;
+                    hears |= neighbour.is_some_and(|(_, other, _)| c.graph.is_switch(other));
+                }
+            }
+        }
+        if hit && !hears {
+            let message = "this setting has no effect here: no switch sends messages to such a port";
+            let help = "leave it out, or set it for ports that face switches";
+            let pointer = format!("/overrides/{i}/voq/obey_latency");
+            c.once(Diagnostic::error("SC051", pointer, message).help(help));
+        }
+    }
+}
+
 /// Registers of the port of an endpoint.
 pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &PortVoqSpec) {
     for (key, given) in [
@@ -51,5 +84,168 @@ pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &Por
                 "set it for ports of switches; what an endpoint honours is rx_sup, and when, obey_latency";
             c.once(Diagnostic::error("SC051", format!("{pointer}/{key}"), message).help(help));
         }
+    }
+}
+
+/// What is done on purpose, and when: what begins when the run is over shows nothing.
+pub(crate) fn deeds(c: &mut Compiler<'_>) {
+    let spec = c.spec;
+    let mut all: Vec<(String, u64)> = Vec::new();
+    let faults = filled(&spec.faults);
+    let mut add = |list: &str, i: usize, at: &Quantity<Picoseconds>| {
+        if let Ok(time) = at.read() {
+            all.push((format!("{list}/{i}/at"), time));
+        }
+    };
+    for (i, fault) in faults.outages.iter().flatten().enumerate() {
+        add("/faults/outages", i, &fault.at);
+    }
+    for (i, fault) in faults.lane_losses.iter().flatten().enumerate() {
+        add("/faults/lane_losses", i, &fault.at);
+    }
+    for (i, fault) in faults.silent_credits.iter().flatten().enumerate() {
+        add("/faults/silent_credits", i, &fault.at);
+    }
+    for (i, fault) in faults.dead_devices.iter().flatten().enumerate() {
+        add("/faults/dead_devices", i, &fault.at);
+    }
+    for (n, flow) in spec.traffic.iter().enumerate() {
+        let at = format!("/traffic/{n}");
+        if let Some(linx) = &flow.linx {
+            for (i, fault) in linx.faults.iter().flatten().enumerate() {
+                add(&format!("{at}/linx/faults"), i, &fault.at);
+            }
+            for (i, disconnect) in linx.disconnects.iter().flatten().enumerate() {
+                add(&format!("{at}/linx/disconnects"), i, &disconnect.at);
+            }
+            for (i, inject) in linx.inject.iter().flatten().enumerate() {
+                add(&format!("{at}/linx/inject"), i, &inject.at);
+            }
+        }
+        if let Some(session) = &flow.session {
+            for (i, restart) in session.restarts.iter().flatten().enumerate() {
+                add(&format!("{at}/session/restarts"), i, &restart.at);
+            }
+            for (i, inject) in session.inject.iter().flatten().enumerate() {
+                add(&format!("{at}/session/inject"), i, &inject.at);
+            }
+            for (i, command) in session.user_defined.iter().flatten().enumerate() {
+                add(&format!("{at}/session/user_defined"), i, &command.at);
+            }
+        }
+    }
+    for (n, flow) in spec.traffic.iter().enumerate() {
+        // Injected messages may be anything, and what a bridge has not learnt goes to everybody.
+        let plain = flow.session.iter().filter(|session| session.inject.is_none());
+        let ethernet = plain.filter_map(|session| session.ethernet.as_ref());
+        let idle = |own: &EthernetSpec| {
+            own.server.is_some() && own.bridges.is_none() && own.broadcast_every.unwrap_or(0) == 0
+        };
+        if ethernet.into_iter().any(idle) {
+            let message = "a server has no effect here: nobody sends broadcasts";
+            let help = "leave it out, or give \"broadcast_every\"";
+            let pointer = format!("/traffic/{n}/session/ethernet/server");
+            c.once(Diagnostic::error("SC051", pointer, message).help(help));
+        }
+        let close = flow.session.as_ref().and_then(|session| session.close_at.as_ref()?.read().ok());
+        all.extend(close.map(|time| (format!("/traffic/{n}/session/close_at"), time)));
+    }
+    let until = c.run.until.0;
+    for (pointer, at) in all.into_iter().filter(|(_, at)| *at > until) {
+        let (at, until) = (units::time_text(at), units::time_text(until));
+        let message = format!("{at} has no effect here: the run is over at {until}");
+        let help = "an earlier time, or a longer \"run.until\"";
+        c.once(Diagnostic::error("SC051", pointer, message).help(help));
+    }
+    let outages = filled(&spec.faults).outages.iter().flatten().enumerate();
+    for (i, _) in outages.filter(|(_, outage)| outage.every.is_some() && outage.times.unwrap_or(1) == 1) {
+        let message = "a period has no effect here: the links go down once";
+        let help = "add \"times\": how often they do";
+        c.once(Diagnostic::error("SC051", format!("/faults/outages/{i}/every"), message).help(help));
+    }
+}
+
+/// Lanes that links lose: each time some, and none that a rate of errors is about. Which lanes are left is not
+/// known here: errors fall on all of them alike.
+pub(crate) fn lanes(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let faults = filled(&c.spec.faults);
+    let losses: Vec<(u64, u8)> = faults.lane_losses.iter().flatten().map(loss).collect();
+    let mut widths: BTreeMap<u32, u8> = BTreeMap::new();
+    for fault in &config.faults {
+        let FaultAction::Lanes(left) = fault.action else { continue };
+        let before = widths.insert(fault.link, left);
+        let Some(before) = before.filter(|before| left >= *before) else { continue };
+        let place = losses.iter().position(|loss| *loss == (fault.at.0, left)).unwrap_or(0);
+        let message =
+            format!("the link has fallen back to {before}x before: it cannot come back with {left}x");
+        let help = "each loss leaves fewer lanes than the one before it";
+        let pointer = format!("/faults/lane_losses/{place}/width");
+        c.once(Diagnostic::error("SC067", pointer, message).help(help));
+    }
+    for (i, errors) in faults.bit_errors.iter().flatten().enumerate() {
+        let BitErrorRate::Lanes(rates) = &errors.rate else { continue };
+        let uneven = rates.iter().any(|rate| Some(rate) != rates.first());
+        let meets = |link: &u32| {
+            let edge = &c.graph.edges[*link as usize];
+            [edge.a, edge.b].into_iter().any(|end| {
+                names::matches(&errors.link, &c.graph.nodes[end.0].name)
+                    || names::matches(&errors.link, &c.graph.port_name(end))
+            })
+        };
+        let Some(link) = widths.keys().copied().find(meets).filter(|_| uneven) else { continue };
+        let edge = &c.graph.edges[link as usize];
+        let name = format!("{} - {}", c.graph.port_name(edge.a), c.graph.port_name(edge.b));
+        let message = format!("the link {name} loses lanes: which rates are left is not known");
+        let help = "give one rate for all lanes of it";
+        c.once(Diagnostic::error("SC067", format!("/faults/bit_errors/{i}/rate"), message).help(help));
+    }
+}
+
+/// When lanes are lost, and how many are left.
+fn loss(loss: &LaneLossSpec) -> (u64, u8) {
+    let width = loss.width.as_ref().map_or(Ok(1), Quantity::read);
+    (loss.at.read().unwrap_or(0), width.unwrap_or(0))
+}
+
+/// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do without:
+/// they cannot take it away.
+pub(crate) fn in_no_run(runs: &[&Spec], out: &mut Vec<Diagnostic>) {
+    let mut useless = |pointer: String, message: &str, help: &str| {
+        out.push(Diagnostic::error("SC051", pointer, message).help(help));
+    };
+    let method = |spec: &Spec| match spec.routing.as_ref().and_then(|routing| routing.method) {
+        None | Some(RoutingMethod::Auto) => spec.topology.method(),
+        Some(method) => method,
+    };
+    let rooted = |spec: &&Spec| spec.routing.as_ref().is_some_and(|routing| routing.root.is_some());
+    let mut rooted = runs.iter().copied().filter(rooted).peekable();
+    if rooted.peek().is_some() && rooted.all(|spec| method(spec) != RoutingMethod::UpDown) {
+        let message = "a root has no effect here: only \"up_down\" has one";
+        let help = "leave it out, or use \"method\": \"up_down\"";
+        useless("/routing/root".into(), message, help);
+    }
+    if runs.iter().any(|spec| spec.voq.as_ref().is_some_and(|voq| voq.enabled == Some(true))) {
+        return;
+    }
+    let Some(first) = runs.first() else { return };
+    let help = "leave it out, or give \"voq\": {\"enabled\": true}";
+    let losses = first.faults.iter().flat_map(|faults| faults.lose_voq_symbols.iter().flatten()).count();
+    let writes = first.voq.iter().flat_map(|voq| voq.writes.iter().flatten()).count();
+    for (list, count) in [("/faults/lose_voq_symbols", losses), ("/voq/writes", writes)] {
+        if count > 0 {
+            useless(list.into(), "this has no effect here: VoQ backpressure is off", help);
+        }
+    }
+    let quota = |switch: &Option<SwitchSpec>| switch.as_ref().is_some_and(|own| own.queue_quota.is_some());
+    let mut places: Vec<String> = Vec::new();
+    places.extend(quota(&first.switch).then(|| "/switch/queue_quota".to_owned()));
+    let overrides = first.overrides.iter().flatten().enumerate().filter(|(_, change)| quota(&change.switch));
+    places.extend(overrides.map(|(i, _)| format!("/overrides/{i}/switch/queue_quota")));
+    for place in places {
+        useless(
+            place,
+            "a quota has no effect here: there are no staging queues while VoQ backpressure is off",
+            help,
+        );
     }
 }

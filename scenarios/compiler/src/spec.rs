@@ -922,7 +922,8 @@ pub enum PermutationKind {
 pub struct HotspotSpec {
     /// Hot endpoints.
     pub hot: Names,
-    /// Share of the packets that go to them.
+    /// Share of the packets that go to them. A source without any cold endpoint sends all packets to hot ones, one
+    /// without any other hot endpoint none.
     pub share: Share,
     /// Flow under which hot packets are reported (default `<flow>.hot`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1100,7 +1101,8 @@ pub struct BitErrorSpec {
     /// Links: "device:port", or a device for all its links; patterns are allowed. Both directions have
     /// errors.
     pub link: String,
-    /// Probability that a bit (of 10 to a character) is wrong, 0 to 0.01; or one for each lane.
+    /// Probability that a bit (of 10 to a character) is wrong, 0 to 0.01; or one for each lane. Characters are
+    /// dealt to the lanes in turn, so the mean counts.
     pub rate: BitErrorRate,
     /// Characters that an error damages (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1154,7 +1156,7 @@ pub struct OutageSpec {
     /// For how long; without it for good.
     #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Quantity<Picoseconds>>,
-    /// Flapping: from one going down to the next.
+    /// Flapping: from one going down to the next; needs `times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Quantity<Picoseconds>>,
     /// Flapping: how often they go down (default 1).
@@ -1163,7 +1165,7 @@ pub struct OutageSpec {
     pub times: Option<u32>,
 }
 
-/// A link that loses lanes: it goes down and comes back narrower.
+/// A link that loses lanes: it goes down and comes back narrower than it was.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LaneLossSpec {
