@@ -3,6 +3,7 @@
 
 use crate::num::{Num, count_text, counted_text};
 use crate::report::VariantReport;
+use models::config::Damage;
 use models::stats::LinkStats;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -91,16 +92,46 @@ fn is_quiet(stats: &LinkStats) -> bool {
     *stats == LinkStats { packets: stats.packets, ..LinkStats::default() }
 }
 
+/// Packets and symbols that were to be damaged by number and were never sent. Where there are random errors, too,
+/// nobody knows which damage was whose, and nothing is said.
+fn never_struck(report: &VariantReport) -> u64 {
+    let config = &report.run.config;
+    let struck: BTreeMap<(u32, u8), u64> = report
+        .run
+        .outcome
+        .links
+        .iter()
+        .map(|(device, port, stats)| ((*device, *port), stats.damaged_packets + stats.damaged_symbols))
+        .collect();
+    let sides = config.symbolic.iter().flat_map(|symbolic| {
+        let link = &config.links[symbolic.link as usize];
+        symbolic.damage.iter().zip([link.a, link.b])
+    });
+    let planned = sides.filter(|(damage, _)| damage.errors.is_none());
+    let missing = |(damage, end): (&Damage, (u32, u8))| {
+        let all = (damage.packets.len() + damage.symbols.len()) as u64;
+        all.saturating_sub(struck.get(&end).copied().unwrap_or(0))
+    };
+    planned.map(missing).sum()
+}
+
 /// The part `links` of `summary.json`, if there are such links: all ends together, and each end at which
-/// anything is to be told, by port.
+/// anything is to be told, by port; and damage that never struck, if there is any.
 pub(crate) fn summary(report: &VariantReport) -> Option<Value> {
     let links = &report.run.outcome.links;
     let told = links.iter().filter(|(.., stats)| !is_quiet(stats));
     let ends: BTreeMap<String, Value> = told
         .map(|(device, port, stats)| (report.port_name(*device, *port), entries(std::iter::once(stats))))
         .collect();
-    (!links.is_empty())
-        .then(|| json!({ "total": entries(links.iter().map(|(.., stats)| stats)), "ends": ends }))
+    if links.is_empty() {
+        return None;
+    }
+    let mut all = json!({ "total": entries(links.iter().map(|(.., stats)| stats)), "ends": ends });
+    let missing = never_struck(report);
+    if missing > 0 {
+        all["never_struck"] = missing.into();
+    }
+    Some(all)
 }
 
 /// What went wrong in the whole run, for a terminal.
@@ -108,7 +139,8 @@ pub(crate) fn line(report: &VariantReport) -> Option<String> {
     let links = &report.run.outcome.links;
     let mut total = LinkStats::default();
     links.iter().for_each(|(.., stats)| total.add(stats));
-    if links.is_empty() || is_quiet(&total) {
+    let missing = never_struck(report);
+    if links.is_empty() || is_quiet(&total) && missing == 0 {
         return None;
     }
     let happened = [
@@ -122,6 +154,7 @@ pub(crate) fn line(report: &VariantReport) -> Option<String> {
         (total.failed.into(), "ends that gave up, at least"),
         (total.lost_no_room, "packets of continuous traffic lost for want of room"),
         (total.lost_on_link, "packets of continuous traffic lost by errors"),
+        (missing, "packets or symbols to be damaged were never sent"),
     ];
     let happened = happened.into_iter().filter(|(count, _)| *count > 0);
     let parts = happened.map(|(count, what)| format!("; {what}: {}", count_text(count)));

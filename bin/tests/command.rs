@@ -63,6 +63,36 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
 
+/// The third packet and the tenth symbol are there to be damaged, the millionth packet is not: that is told.
+#[test]
+fn damage_that_never_strikes_is_told() {
+    let home = Home::new();
+    let hit =
+        |what: &str, nth: u64| format!(r#"{{"device": "sw", "port": 3, "what": "{what}", "nth": {nth}}}"#);
+    for (hits, law) in [
+        (vec![hit("packet", 3), hit("symbol", 10), hit("packet", 1_000_000)], Some(1)),
+        (vec![hit("packet", 1_000_000), hit("symbol", 1_000_000)], Some(2)),
+        (vec![hit("packet", 3), hit("symbol", 10)], None),
+    ] {
+        let scenario = format!(
+            r#"{{"name": "x", "run": {{"until": "50 us", "warmup": "0 ps"}}, "topology": {{"single_switch": {{"ports": 4}}}},
+            "traffic": [{{"name": "f", "from": "ep/0", "to": "ep/3", "arrivals": {{"constant": {{"interval": "1 us"}}}}}}],
+            "faults": {{"corrupt": [{}]}}}}"#,
+            hits.join(", ")
+        );
+        home.write("x.json", &scenario);
+        let out = format!("x{}", law.unwrap_or(0));
+        let said = home.ok(&["x.json", "--no-figures", "--out", &out]);
+        let summary = fs::read_to_string(home.path().join(out).join("summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        let links = &summary["variants"][0]["links"];
+        assert_eq!(links["never_struck"].as_u64(), law, "{hits:?}: {links}");
+        let told = law.map(|count| format!("packets or symbols to be damaged were never sent: {count}"));
+        assert!(told.iter().all(|told| said.contains(told)), "{said}");
+        assert_eq!(said.contains("never sent"), law.is_some(), "{said}");
+    }
+}
+
 /// Every packet is written and read back at every hop, symbols as well, in both granularities; results are
 /// the same.
 #[test]
