@@ -412,7 +412,12 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
     /// Print the life of this packet: 1 is the first that was created
-    #[arg(long, value_name = "N", value_parser = parse_number)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = parse_number,
+        conflicts_with_all = ["only", "device", "flow", "from", "to", "limit"]
+    )]
     pub packet: Option<usize>,
     /// Write what crosses the links to this file instead, in pcapng form: packets, control symbols, frames
     #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json", "limit"])]

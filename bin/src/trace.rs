@@ -192,13 +192,18 @@ fn filter(args: &TraceArgs, config: &FabricConfig) -> Result<Filter, Failure> {
         hits.into_iter().for_each(|hit| wanted[hit] = true);
         Ok(wanted)
     };
+    let (from, to) = (time("from", &args.from, Time::ZERO)?, time("to", &args.to, Time::MAX)?);
+    if from > to {
+        let (from, to) = (units::time_text(from.0), units::time_text(to.0));
+        return Err(Failure::bad_input(format_args!("--from: {from} found; allowed: up to --to ({to})")));
+    }
     let devices = config.devices.iter().map(|device| device.path.as_str()).collect();
     let flows = config.flows.iter().map(|flow| flow.name.as_str()).collect();
     Ok(Filter {
         kinds: kinds.collect::<Result<_, _>>()?,
         devices: select("device", &args.device, devices)?,
         flows: select("flow", &args.flow, flows)?,
-        from: time("from", &args.from, Time::ZERO)?,
-        to: time("to", &args.to, Time::MAX)?,
+        from,
+        to,
     })
 }

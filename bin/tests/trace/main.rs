@@ -189,6 +189,8 @@ fn the_life_of_a_packet() {
 fn mistakes_are_told() {
     for (flags, expected) in [
         (&["--packet", "0"][..], "number from 1 on"),
+        (&["--packet", "1", "--flow", "zz"], "cannot be used with"),
+        (&["--from", "2 us", "--to", "1 us"], "--from: 2 us found; allowed: up to --to (1 us)"),
         (&["--packet", "99999"], "allowed: 1 to "),
         (&["--only", "packets"], "allowed: register, delivery"),
         (&["--device", "ep/7"], "\"ep/7\" matches nothing"),
