@@ -82,12 +82,34 @@ pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
     }
     text += "\nA row is a point, all flows together: the mean over its runs ± half of the 95 % interval.\n";
     text += &meanings(columns.map(|name| metric(name).expect("a metric")));
+    text += &unmeasured(manifest, data);
     let stopped = data.runs.values().filter(|run| run.stopped).count() as u64;
     if stopped > 0 {
         let runs = counted_text(stopped, "runs");
         text += &format!("Ended by the watchdog at a stall: {runs} (column stopped of the results).\n");
     }
     text
+}
+
+/// Points that a stop rule says nothing about: without a value in each run there is no interval.
+fn unmeasured(manifest: &Manifest, data: &Data) -> String {
+    let Some(stop) = &manifest.rule.stop else { return String::new() };
+    let index = metric(&stop.metric).expect("a metric");
+    let lacks = |point: &u32| {
+        let runs = data.of(*point).count();
+        runs > 0 && data.values(*point, &stop.scope, index).len() < runs
+    };
+    let points = (0..manifest.frame.points.len() as u32).filter(lacks).count() as u64;
+    if points == 0 {
+        return String::new();
+    }
+    let max = counted_text(u64::from(manifest.rule.max), "runs");
+    let points = counted_text(points, "points");
+    format!(
+        "The stop rule says nothing about {points}: not every run has {} of {}, so there is no interval, and they \
+         take all {max}.\n",
+        stop.metric, stop.scope
+    )
 }
 
 /// What metrics are, a line for each.

@@ -227,6 +227,21 @@ fn what_was_simulated_beyond_the_stop_rule_does_not_count() {
     assert!(rows(&home.read("there/results.csv")).len() < all);
 }
 
+/// A rule about what no run measures ends no point before `max`, and that is said.
+#[test]
+fn a_stop_rule_without_a_value_is_told() {
+    let home = Home::new();
+    let rule =
+        r#""replications": { "min": 2, "max": 3, "stop": { "metric": "connections", "half_width": "5 %" } }"#;
+    home.write("never.json", &SWEEP.replace(r#""replications": { "count": 5 }"#, rule));
+    let said = home.ok(&["sweep", "never.json", "--out", "never"]);
+    assert_eq!(rows(&home.read("never/results.csv")).len(), 24 * 3 * 2);
+    assert!(said.contains("The stop rule says nothing about 24 points"), "{said}");
+    assert!(said.contains("connections of overall") && said.contains("all 3 runs"), "{said}");
+    let said = home.ok(&["sweep", "stop.json", "--out", "there"]);
+    assert!(!said.contains("stop rule"), "{said}");
+}
+
 #[test]
 fn what_is_missing_is_said() {
     let home = Home::new();
