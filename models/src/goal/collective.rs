@@ -37,7 +37,7 @@ fn write(ranks: u32, program: impl FnOnce(&mut Writer<'_>)) -> Schedule {
 
 /// Allreduce by recursive halving and doubling (Rabenseifner): in round k halves of what is left are
 /// exchanged with the rank 2^k away, then the results come back the other way. A send waits for the receive
-/// before it.
+/// before it. What cannot be halved is an octet longer at the rank whose bit k is 1.
 ///
 /// # Panics
 /// Unless `ranks` is a power of two.
@@ -47,11 +47,27 @@ pub fn allreduce_halving(ranks: u32, octets: u64) -> Schedule {
     let rounds = ranks.trailing_zeros();
     write(ranks, |w| {
         for rank in 0..ranks {
+            // What the rank keeps of what is left, and what the other one keeps. They differ in bit k alone,
+            // so the same is left at both.
+            let mut left = octets;
+            let shares: Vec<(u64, u64)> = (0..rounds)
+                .map(|round| {
+                    let (lower, upper) = (left / 2, left.div_ceil(2));
+                    let halves = if rank >> round & 1 == 0 { (lower, upper) } else { (upper, lower) };
+                    left = halves.0;
+                    halves
+                })
+                .collect();
             let mut last = None;
-            for round in (0..rounds).chain((0..rounds).rev()) {
-                let (peer, share) = (rank ^ 1 << round, octets >> (round + 1));
-                w.send(rank, share, peer, last);
-                last = Some(w.receive(rank, share, peer, None));
+            for round in 0..rounds {
+                let (peer, (own, other)) = (rank ^ 1 << round, shares[round as usize]);
+                w.send(rank, other, peer, last);
+                last = Some(w.receive(rank, own, peer, None));
+            }
+            for round in (0..rounds).rev() {
+                let (peer, (own, other)) = (rank ^ 1 << round, shares[round as usize]);
+                w.send(rank, own, peer, last);
+                last = Some(w.receive(rank, other, peer, None));
             }
         }
     })
@@ -199,6 +215,23 @@ mod tests {
             if n.is_power_of_two() {
                 check("halving", allreduce_halving(n, 64), 2 * levels, 2 * levels * ranks);
             }
+        }
+    }
+
+    /// Every octet of the vector is reduced and given back, whatever its length: of n ranks each pair that
+    /// exchanges something of length l sends l octets, and in round k there are n / 2^(k+1) pairs for each
+    /// part of the vector. So both ways together are 2 (n - 1) vectors.
+    #[test]
+    fn halving_drops_no_octet() {
+        for (ranks, octets) in [(2, 3), (4, 65_537), (4, 65_536), (8, 1_001), (16, 4_095), (64, 65_599)] {
+            let schedule = allreduce_halving(ranks, octets);
+            schedule.check().expect("it can run");
+            let sends = schedule.ranks.iter().flat_map(|rank| rank.ops()).filter_map(|op| match op.action {
+                Action::Send { octets, .. } => Some(octets),
+                _ => None,
+            });
+            let law = 2 * octets * u64::from(ranks - 1);
+            assert_eq!(sends.sum::<u64>(), law, "{octets} octets among {ranks} ranks");
         }
     }
 
