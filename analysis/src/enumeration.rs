@@ -25,7 +25,7 @@ pub struct EnumerationSummary {
     pub problems: u64,
     /// Whether every endpoint got the id that was planned for it.
     pub as_planned: bool,
-    /// Register accesses, repetitions included.
+    /// Register accesses, those of later changes and repetitions included.
     pub requests: u64,
     /// Requests sent again.
     pub repetitions: u64,

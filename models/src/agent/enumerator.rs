@@ -49,6 +49,7 @@ impl Enumeration {
     fn ask_for_change(&mut self, cx: &mut Cx<'_>, write: Option<u32>) {
         let Some(HostWrite { destination, hop_count, offset, .. }) = self.changing else { return };
         let access = Access::register(offset).expect("registers lie at multiples of four");
+        self.diary.changes += 1;
         self.ask(cx, destination, hop_count, access, write);
     }
 

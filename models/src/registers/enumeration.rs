@@ -203,7 +203,7 @@ pub struct EnumerationReport {
     pub tables: Vec<(u32, Vec<Option<u8>>)>,
     /// VoQ registers of every switch, by device index, as they are at the end.
     pub voq: Vec<(u32, Vec<u32>)>,
-    /// Requests that the host sent for it, repetitions included.
+    /// Requests that the host sent, those of later changes and repetitions included.
     pub packets: u64,
     /// Of these, requests sent again.
     pub repetitions: u64,
@@ -229,6 +229,8 @@ pub(crate) struct Diary {
     pub found: Vec<Time>,
     pub links: Vec<((u32, u8), (u32, u8))>,
     pub problems: u64,
+    /// Registers read and written for changes after the enumeration.
+    pub changes: u64,
 }
 
 impl Diary {
@@ -288,7 +290,8 @@ pub(crate) fn report(
         let ports = space.table().iter().take(used);
         ports.map(|&port| (port != NO_ROUTE).then_some(port)).collect()
     };
-    let accesses: u64 = diary.phases.iter().map(|phase| phase.reads + phase.writes).sum();
+    let enumerated: u64 = diary.phases.iter().map(|phase| phase.reads + phase.writes).sum();
+    let accesses = enumerated + diary.changes;
     // One that waits at the end of the run is no packet yet.
     let repetitions = packets.saturating_sub(accesses);
     EnumerationReport {

@@ -285,6 +285,9 @@ fn the_host_changes_registers_through_the_fabric() {
         });
     let pairs = [(4, None), (4, Some(XOFF)), (0, None), (0, Some(XOFF)), (4, None), (4, Some(0))];
     assert_eq!(asked.collect::<Vec<_>>(), pairs);
+    // These six are no repetitions, and each was answered.
+    let enumerated: u64 = report.phases.iter().map(|phase| phase.reads + phase.writes).sum();
+    assert_eq!((report.packets, report.repetitions, report.timeouts), (enumerated + 6, 0, 0));
     for (port, end) in [(1, true), (0, false)] {
         let [(stop, go)] = log.stops(0, 0, port)[..] else { panic!("{:?}", log.edges) };
         assert!(stop > done && stop < MS / 2 && (go != u64::MAX) == end, "{stop} {go}");
