@@ -84,12 +84,13 @@ impl Launcher {
         is_there
     }
 
-    /// What the scenario wants done with a message.
-    fn fate(&mut self, peer: u16, octets: &[u8]) -> Option<Fate> {
+    /// What the scenario wants done with a message. All data is DATA to it: in a stream of type 9 it has no
+    /// command, and with other headers another one.
+    fn fate(&mut self, peer: u16, data: bool, octets: &[u8]) -> Option<Fate> {
         if self.faults.is_empty() {
             return None;
         }
-        let code = *octets.first()?;
+        let code = if data { Command::Data.code() } else { *octets.first()? };
         let count = self.counts.entry((peer, code)).or_default();
         *count += 1;
         let count = *count;
@@ -152,11 +153,7 @@ impl Seat<'_> {
             self.app.launcher.held.get_or_insert_default().push((words, message));
             return;
         }
-        let fate = match headless {
-            true => None,
-            false => self.app.launcher.fate(message.transmit.destination, &message.transmit.octets),
-        };
-        match fate {
+        match self.app.launcher.fate(message.transmit.destination, data, &message.transmit.octets) {
             None => self.leave(cx, message),
             Some(Fate::Lose) => {
                 self.app.stats.injected[0] += 1;

@@ -482,7 +482,7 @@ pub enum CommandKind {
     Accept,
     /// REFUSE.
     Refuse,
-    /// DATA.
+    /// What carries data: DATA, DATA1 or DATA2, and in a stream of type 9 a PDU.
     Data,
     /// XOFF, XON, RTS.
     FlowControl,

@@ -540,3 +540,31 @@ fn who_scans_finds_who_takes_part() {
     // the link and for VoQ backpressure.
     assert_eq!(scanned.stats.register_reads - known.stats.register_reads, 2 * 4);
 }
+
+/// A fault of the scenario that names data strikes in every conveyance and with every header: of ten PDUs the
+/// second is lost, the fourth comes twice, the sixth comes late.
+#[test]
+fn faults_strike_data_however_it_goes() {
+    let fault = |nth: u32, fate: &str| {
+        format!(r#"{{"from": "ep/0", "to": "ep/1", "message": "data", "nth": {nth}, "fate": {fate}}}"#)
+    };
+    let delay = r#"{"delay": "25 us"}"#;
+    let faults = [fault(2, r#""lose""#), fault(4, r#""duplicate""#), fault(6, delay)].join(", ");
+    for node in [
+        r#""data": "stream""#,
+        r#""data": "stream", "management": "stream""#,
+        r#""header": "data""#,
+        r#""header": "data1""#,
+        r#""header": "data2""#,
+    ] {
+        let flow = format!(
+            r#""from": "ep/0", "to": "ep/1", "size": 100, "limit": 10,
+               "arrivals": {{"constant": {{"interval": "10 us"}}}}, "session": {{"faults": [{faults}]}}"#
+        );
+        let outcome = outcome(node, &flow);
+        let stats = &totals(&outcome).stats;
+        assert_eq!(stats.injected, [1, 1, 1], "{node}: {stats:?}");
+        assert_eq!((stats.pdus_sent, stats.pdus_delivered), (10, 10), "{node}: {stats:?}");
+        assert_eq!(stats.data_doubled, 1, "{node}");
+    }
+}
