@@ -84,6 +84,10 @@ pub(super) struct Application {
     pub open: BTreeMap<u16, Open>,
     /// Peers to which it has closed what it had: it wants nothing there any more.
     pub closed: BTreeSet<u16>,
+    /// Whether the application has closed what it had, and opens nothing any more.
+    closing: bool,
+    /// Peers to which nothing was open yet when it did: what opens to them is closed at once.
+    unwanted: BTreeSet<u16>,
     /// Ids that are scanned for participants.
     pub scanning: BTreeSet<u16>,
     pub agenda: BTreeMap<(u64, u64), Action>,
@@ -114,6 +118,8 @@ impl Application {
             waiting: BTreeMap::new(),
             open: BTreeMap::new(),
             closed: BTreeSet::new(),
+            closing: false,
+            unwanted: BTreeSet::new(),
             scanning: BTreeSet::new(),
             agenda: BTreeMap::new(),
             entries: 0,
@@ -207,6 +213,8 @@ impl Application {
     pub fn forget(&mut self, cx: &mut Cx<'_>) {
         self.note(cx, || "restarts".into());
         self.closed.clear();
+        self.closing = false;
+        self.unwanted.clear();
         self.beyond.forget();
         self.scanning.clear();
         // Streams that are no conduits were not counted when they opened.
@@ -291,16 +299,7 @@ impl Seat<'_> {
         match action {
             Action::Create(peer) => self.create(cx, peer),
             Action::Scan => self.scan(cx),
-            Action::CloseAll => {
-                let open: Vec<(u16, Open)> =
-                    self.app.open.iter().map(|(&peer, &open)| (peer, open)).collect();
-                for (peer, open) in open {
-                    if open.transmit != NO_STREAM {
-                        self.app.closed.insert(peer);
-                        let _ = self.node.endpoint.close(cx.now, StreamRef::transmit(peer, open.transmit));
-                    }
-                }
-            }
+            Action::CloseAll => self.close_all(cx.now),
             Action::Restart(_) => unreachable!("a node restarts with all its applications"),
             Action::Inject(number) => self.inject(cx, number),
             Action::Command(number) => self.command(cx, number),
@@ -328,7 +327,40 @@ impl Seat<'_> {
         }
     }
 
+    /// The application closes what it has. An OPEN that is under way cannot be taken back: what comes of it
+    /// is closed when it is there.
+    fn close_all(&mut self, now: u64) {
+        self.app.closing = true;
+        let creates = self.app.config.creates.iter().flat_map(|creates| creates.peers.iter());
+        let wanted = creates.map(|&peer| peer as u16).chain(self.app.config.scans.iter().copied());
+        self.app.unwanted = wanted.chain(self.app.open.keys().copied()).collect();
+        for peer in self.app.unwanted.clone() {
+            self.close_unwanted(now, peer);
+        }
+    }
+
+    /// Closes what is open to a peer if the application does not want it any more; whether it did.
+    fn close_unwanted(&mut self, now: u64, peer: u16) -> bool {
+        if !self.app.unwanted.contains(&peer) {
+            return false;
+        }
+        self.app.closed.insert(peer);
+        let transmit = self.app.open.get(&peer).map(|open| open.transmit).filter(|&id| id != NO_STREAM);
+        // The transmit stream of a conduit is there after the conduit is.
+        let closed = transmit.is_some_and(|transmit| {
+            self.node.endpoint.close(now, StreamRef::transmit(peer, transmit)).is_ok()
+        });
+        if closed {
+            self.app.unwanted.remove(&peer);
+        }
+        closed
+    }
+
     pub fn create(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        if self.app.closing {
+            self.app.closed.insert(peer);
+            return;
+        }
         self.look_up(cx.now, peer);
         if !self.app.config.asks_first {
             return self.open(cx, peer);
@@ -362,6 +394,9 @@ impl Seat<'_> {
     }
 
     pub fn open(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        if self.app.closing {
+            return;
+        }
         let protocol = self.app.spoken();
         let wanted = match self.app.config.wanted {
             Wanted::Conduits => {
@@ -606,7 +641,9 @@ impl Seat<'_> {
                 if self.app.consumer.as_ref().is_some_and(|taker| taker.stopped) {
                     let _ = self.node.endpoint.set_ready(cx.now, peer, receive, false);
                 }
-                self.send_waiting(cx.now, peer);
+                if !self.close_unwanted(cx.now, peer) {
+                    self.send_waiting(cx.now, peer);
+                }
             }
             Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
             Event::Opened { stream: StreamRef { peer, side, stream }, .. }
@@ -623,11 +660,15 @@ impl Seat<'_> {
                     }
                 }
                 self.app.note(cx, || names::opened_words(side, stream));
-                self.send_waiting(cx.now, peer);
+                if !self.close_unwanted(cx.now, peer) {
+                    self.send_waiting(cx.now, peer);
+                }
             }
             // The transmit stream of a conduit is there after the conduit is.
             Event::Opened { stream, .. } if stream.side == Side::Transmit => {
-                self.send_waiting(cx.now, stream.peer);
+                if !self.close_unwanted(cx.now, stream.peer) {
+                    self.send_waiting(cx.now, stream.peer);
+                }
             }
             Event::Ended { stream, why, .. } => {
                 if why == Ending::NoAnswer {

@@ -568,3 +568,29 @@ fn faults_strike_data_however_it_goes() {
         assert_eq!(stats.data_doubled, 1, "{node}");
     }
 }
+
+/// The wish to close a conduit holds, also where it comes before the conduit: one that is not asked for yet
+/// never opens, and one whose OPEN was lost is closed as soon as it is there. It stayed open for ever.
+#[test]
+fn who_closes_early_is_heard() {
+    let lost = r#""faults": [{"from": "ep/0", "to": "ep/1", "message": "open", "nth": 1, "fate": "lose"}]"#;
+    let streams = r#""opens": "stream""#;
+    for (session, opens, delivered) in [
+        (r#""at": "20 us", "close_at": "10 us""#.to_owned(), 0, 0),
+        (r#""request": true, "at": "20 us", "close_at": "10 us""#.to_owned(), 0, 0),
+        (format!(r#"{streams}, "at": "20 us", "close_at": "10 us""#), 0, 0),
+        (format!(r#"{lost}, "close_at": "20 us""#), 3, 0),
+        (format!(r#"{streams}, {lost}, "close_at": "20 us""#), 2, 0),
+        // An OPEN takes longer than this to arrive.
+        (r#""close_at": "100 ns""#.to_owned(), 2, 0),
+        (r#""close_at": "100 us""#.to_owned(), 2, 3),
+    ] {
+        let node = r#""retry": "30 us""#;
+        let totals = run(node, node, &session);
+        let what = format!("{session}: {totals:?}");
+        assert_eq!((totals.stats.opens, totals.stats.pdus_delivered), (opens, delivered), "{what}");
+        assert_eq!((totals.pairs, totals.records, totals.streams, totals.leaked), (0, 0, 0, 0), "{what}");
+        assert_eq!(totals.closed, 1, "{what}");
+        assert_eq!(totals.stats.opened, totals.stats.ended, "{what}");
+    }
+}
