@@ -1,6 +1,6 @@
 //! What Scheduled Transfer comes to, over type 9 streams or another medium, on a path without competition.
 
-use crate::config::{HostConfig, Medium, ServiceTime, TransferConfig};
+use crate::config::{HostConfig, Medium, Operation, ServiceTime, TransferConfig};
 use crate::path::{Path, pdu_packets};
 use logical::engine::stream::Mtu;
 use lp_serial::cost::IdSize;
@@ -9,6 +9,9 @@ use scheduled_transfer::wire::HEADER_BYTES;
 
 /// Octets of a frame around the payload of an operation.
 const FRAME_OCTETS: u32 = (ethernet::OVERHEAD_BYTES + HEADER_BYTES) as u32;
+
+/// Octets of a word, which a FetchOp brings.
+const WORD: u32 = 8;
 
 /// The software of an end: what each frame takes there, ps.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -87,18 +90,42 @@ struct Leg {
     control: Vec<u32>,
     /// What the translator behind it takes; nothing behind the last.
     relay: Software,
+    /// What carries frames.
+    carrier: Carrier,
+}
+
+/// What carries frames over a medium.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Carrier {
+    /// Streams of type 9, with their MTU, ids and control symbols.
+    Streams(Mtu, IdSize, bool),
+    /// Links of another medium.
+    Links(Medium),
+}
+
+impl Carrier {
+    /// Packets of a frame with so many octets of payload.
+    fn packets(self, octets: u32) -> Vec<u32> {
+        match self {
+            Carrier::Streams(mtu, ids, idle3) => pdu_packets(FRAME_OCTETS + octets, mtu, ids, idle3),
+            Carrier::Links(medium) => vec![medium.operation_octets(HEADER_BYTES as u32 + octets)],
+        }
+    }
 }
 
 impl Leg {
     /// When frames of these packets are at its end, and have passed the translator there: whole, one after
     /// the other. They may begin to leave when they are `ready`, ps.
-    fn pass(&self, path: &Path, packets: &[u32], ready: &mut [u64]) {
-        let all: Vec<u32> = packets.repeat(ready.len());
+    fn pass(&self, path: &Path, frames: &[&[u32]], ready: &mut [u64]) {
+        let all: Vec<u32> = frames.concat();
+        let each = ready.iter().zip(frames);
         let mut each: Vec<u64> =
-            ready.iter().flat_map(|&at| std::iter::repeat_n(at, packets.len())).collect();
+            each.flat_map(|(&at, packets)| std::iter::repeat_n(at, packets.len())).collect();
         path.pass(&all, &mut each);
-        for (ready, frame) in ready.iter_mut().zip(each.chunks(packets.len())) {
-            *ready = frame.last().copied().unwrap_or(*ready);
+        let mut done = 0;
+        for (ready, packets) in ready.iter_mut().zip(frames) {
+            done += packets.len();
+            *ready = each[..done].last().copied().unwrap_or(*ready);
         }
         for service in [self.relay.rx, self.relay.tx] {
             let mut free = 0u64;
@@ -122,22 +149,24 @@ pub struct TransferPath {
 }
 
 impl TransferPath {
-    fn over(there: Path, back: Path, stu: u32, [data, control]: [Vec<u32>; 2]) -> Self {
+    fn over(there: Path, back: Path, stu: u32, carrier: Carrier) -> Self {
+        let (data, control) = (carrier.packets(stu), carrier.packets(0));
         let relay = Software::default();
-        TransferPath { legs: vec![Leg { there, back, data, control, relay }], hosts: [relay; 2], stu }
+        TransferPath {
+            legs: vec![Leg { there, back, data, control, relay, carrier }],
+            hosts: [relay; 2],
+            stu,
+        }
     }
 
     /// `stu`: octets of a whole STU.
     pub fn new(there: Path, back: Path, stu: u32, mtu: Mtu, ids: IdSize, idle3: bool) -> Self {
-        let packets = [FRAME_OCTETS + stu, FRAME_OCTETS].map(|octets| pdu_packets(octets, mtu, ids, idle3));
-        Self::over(there, back, stu, packets)
+        Self::over(there, back, stu, Carrier::Streams(mtu, ids, idle3))
     }
 
     /// A way over links of another medium.
     pub fn on_medium(there: Path, back: Path, stu: u32, medium: Medium) -> Self {
-        let header = HEADER_BYTES as u32;
-        let packets = [header + stu, header].map(|octets| vec![medium.operation_octets(octets)]);
-        Self::over(there, back, stu, packets)
+        Self::over(there, back, stu, Carrier::Links(medium))
     }
 
     /// This way, and behind a translator, which takes its time for each operation, another one with STUs of
@@ -162,15 +191,27 @@ impl TransferPath {
 
     /// From the start of the first of so many frames with whole STUs to the end of the last, ps.
     fn data(&self, frames: u64) -> u64 {
-        let mut ready = vec![0; frames as usize];
-        self.legs.iter().for_each(|leg| leg.pass(&leg.there, &leg.data, &mut ready));
+        self.octets(frames.saturating_mul(self.stu.into()))
+    }
+
+    /// From the start of the first frame with so many octets of Data to the end of the last, ps.
+    fn octets(&self, octets: u64) -> u64 {
+        let (whole, rest) = (octets / u64::from(self.stu), (octets % u64::from(self.stu)) as u32);
+        let frames = whole as usize + usize::from(rest > 0);
+        let mut ready = vec![0; frames];
+        for leg in &self.legs {
+            let last = leg.carrier.packets(rest);
+            let mut all = vec![&leg.data[..]; whole as usize];
+            all.resize(frames, &last[..]);
+            leg.pass(&leg.there, &all, &mut ready);
+        }
         ready.last().copied().unwrap_or(0)
     }
 
     /// From the start of a Control operation towards the destination to its end, ps.
     fn control_there(&self) -> u64 {
         let mut ready = [0];
-        self.legs.iter().for_each(|leg| leg.pass(&leg.there, &leg.control, &mut ready));
+        self.legs.iter().for_each(|leg| leg.pass(&leg.there, &[&leg.control], &mut ready));
         ready[0]
     }
 
@@ -178,7 +219,7 @@ impl TransferPath {
     fn control_back(&self) -> u64 {
         // The translators are the same, in the other order.
         let mut ready = [0];
-        self.legs.iter().for_each(|leg| leg.pass(&leg.back, &leg.control, &mut ready));
+        self.legs.iter().for_each(|leg| leg.pass(&leg.back, &[&leg.control], &mut ready));
         ready[0]
     }
 
@@ -190,6 +231,12 @@ impl TransferPath {
     /// How long the slowest link back is busy with a Control operation, ps.
     fn control_busy(&self) -> u64 {
         self.legs.iter().map(|leg| leg.back.busy(&leg.control)).max().unwrap_or(0)
+    }
+
+    /// How long the slowest link is busy with a whole STU in the direction in which that takes longer, ps.
+    fn data_busy_each_way(&self) -> u64 {
+        let back = self.legs.iter().map(|leg| leg.back.busy(&leg.data)).max().unwrap_or(0);
+        self.data_busy().max(back)
     }
 
     /// From the start of a whole STU to the end of the answer to it, ps. The computed RTT: defaults are
@@ -223,6 +270,24 @@ impl TransferPath {
         ]
     }
 
+    /// How long each part of the path is busy with as many FetchOps as a Block has words, ps: the question
+    /// and its completion there, a word back.
+    fn fetch_parts(&self, block: u64) -> [(u64, Bound); 4] {
+        let [asker, owner] = self.hosts;
+        let links = self.legs.iter().map(|leg| {
+            let word = leg.back.busy(&leg.carrier.packets(WORD));
+            (2 * leg.there.busy(&leg.control)).max(word)
+        });
+        let relays = self.legs.iter().map(|leg| leg.relay.rx.max(leg.relay.tx));
+        [
+            (links.max().unwrap_or(0), Bound::Links),
+            (asker.tx.saturating_mul(2).max(owner.tx), Bound::Sending),
+            (owner.rx.saturating_mul(2).max(asker.rx), Bound::Receiving),
+            (relays.max().unwrap_or(0).saturating_mul(3), Bound::Translator),
+        ]
+        .map(|(time, bound)| (time.saturating_mul(block / u64::from(WORD)), bound))
+    }
+
     /// How long the slowest part of the path is busy with a Block of so many octets, a multiple of the STU,
     /// ps: a link with its Data in one direction or with its Clear_To_Send in the other, or a host.
     pub fn block_time(&self, block: u64) -> u64 {
@@ -242,11 +307,23 @@ impl TransferPath {
     /// The time of a Block at the best rate that a Transfer by these settings can have, without
     /// competition, ps, and what sets it. The destination has `slots`. With `stripes` the links are as many
     /// times as fast, and all else is not.
-    pub fn bound(&self, end: &TransferConfig, slots: u16, stripes: u64) -> (u64, Bound) {
+    ///
+    /// Where Control overtakes Data, the answer to a question for Slots counts the Data of the last Op_timeout
+    /// (`op_timeout`, ps of the fabric) as if it had not arrived (ST-5.2.5-10), because it may not have.
+    pub fn bound(&self, end: &TransferConfig, slots: u16, stripes: u64, op_timeout: u64) -> (u64, Bound) {
         let job = &end.job;
         let block = 1u64 << job.blocksize;
-        let mut bounds = self.parts(block).to_vec();
-        for (time, _) in &mut bounds[2..] {
+        let mut bounds = match job.operation {
+            Operation::FetchOp => self.fetch_parts(block).to_vec(),
+            Operation::ReadBack => [self.parts(block), self.reversed().parts(block)].concat(),
+            _ => self.parts(block).to_vec(),
+        };
+        // What goes into a region, or comes from there, needs no permission.
+        if job.operation.is_in_region() {
+            bounds.retain(|(_, bound)| *bound != Bound::Permissions);
+        }
+        let several = |bound: Bound| matches!(bound, Bound::Links | Bound::Permissions);
+        for (time, _) in bounds.iter_mut().filter(|(_, bound)| !several(*bound)) {
             *time = time.saturating_mul(stripes);
         }
         if !job.operation.is_in_region() {
@@ -257,8 +334,14 @@ impl TransferPath {
             let window = self.block_latency(block).div_ceil(job.enabled());
             bounds.push((window.saturating_add(asked(1)).saturating_mul(stripes), Bound::Window));
             if job.notify {
-                let slots = self.block_time(block).saturating_add(asked(self.frames(block)));
-                bounds.push((slots.saturating_mul(stripes), Bound::Slots));
+                let frames = self.frames(block);
+                let answered = self.block_time(block).saturating_add(asked(frames));
+                // Data that asks itself is not overtaken: what it learns counts all that went before.
+                let overtaken = match end.protocol.overtaking() {
+                    Some(_) if counted && job.state_every == 0 => op_timeout.saturating_mul(frames) / spare,
+                    _ => 0,
+                };
+                bounds.push((answered.max(overtaken).saturating_mul(stripes), Bound::Slots));
             }
         }
         bounds.push((self.upper(end, slots).saturating_mul(stripes), Bound::Upper));
@@ -306,6 +389,88 @@ impl TransferPath {
         let coming = enabled.saturating_mul(self.frames(block)).saturating_add(operations);
         let hosts = self.hosts.iter().map(|host| host.wait(coming, operations.saturating_add(2)));
         hosts.fold(links, u64::saturating_add)
+    }
+
+    /// How long so many Clear_To_Send take that wait at a destination for Slots of the source, of which there
+    /// are `slots`, ps: it asks for more after each `slots` - 2, and question and answer go behind two frames
+    /// of Data each.
+    pub fn gate(&self, waiting: u64, slots: u16) -> u64 {
+        let spare = u64::from(slots.saturating_sub(2).max(1));
+        let asked = self.question().saturating_add(self.data_busy_each_way().saturating_mul(4));
+        waiting.div_ceil(spare).saturating_mul(asked)
+    }
+
+    /// How long the answer to a Get or FetchOp may wait although nothing is lost, ps: an end answers in the
+    /// order of the questions, and answers of all whom it asked share its link. So `gets` answers of so many
+    /// octets, put into buffers of `bufsize`, go first, each way, at the pace of the slowest part.
+    pub fn answers(&self, gets: u64, octets: u64, bufsize: u64) -> u64 {
+        // A Get may begin and end inside buffers; no STU crosses one.
+        let frames = octets.div_ceil(self.stu.into()) + octets.div_ceil(bufsize) + 1;
+        let services = self.hosts.iter().chain(self.legs.iter().map(|leg| &leg.relay));
+        let software = services.map(|service| service.rx.max(service.tx)).max().unwrap_or(0);
+        gets.saturating_mul(frames).saturating_mul(self.data_busy_each_way().max(software))
+    }
+
+    /// How long one operation of `end` takes at least from its beginning to its end, without other traffic,
+    /// if a Block takes `pace` at the best rate, ps: its questions, answers and Data one after the other.
+    pub fn alone(&self, end: &TransferConfig, pace: u64) -> u64 {
+        let job = &end.job;
+        let data = |way: &Self| way.data_time(job.bytes, job.blocksize, pace);
+        // Request_To_Send, Clear_To_Send, Data and the answer to it. Of a Read it is Request_To_Receive,
+        // Request_To_Send, Clear_To_Send, Data.
+        let transfer =
+            |way: &Self| way.question().saturating_add(data(way)).saturating_add(way.control_back());
+        match job.operation {
+            // It is over when it was sent.
+            Operation::Put if !end.protocol.reliable => 0,
+            Operation::Write if !end.protocol.reliable => self.question(),
+            Operation::Write | Operation::Read => transfer(self),
+            Operation::ReadBack => transfer(self).saturating_add(transfer(&self.reversed())),
+            // Data and an answer, or a question and Data.
+            Operation::Put | Operation::Get => data(self).saturating_add(self.control_back()),
+            Operation::FetchOp => {
+                let word = self.reversed().octets(WORD.into());
+                let question = self.control_there().saturating_add(self.software());
+                // The completion of the one before goes first.
+                let busy = self.legs.iter().map(|leg| leg.there.busy(&leg.control)).max().unwrap_or(0);
+                question.saturating_add(word).saturating_add(busy).saturating_add(self.hosts[0].tx)
+            }
+        }
+    }
+
+    /// The same way for Data in the other direction.
+    fn reversed(&self) -> Self {
+        let [source, destination] = self.hosts;
+        let mut legs: Vec<Leg> = self.legs.iter().rev().cloned().collect();
+        for leg in &mut legs {
+            std::mem::swap(&mut leg.there, &mut leg.back);
+        }
+        // A translator stands behind the leg before it.
+        let relays: Vec<Software> = self.legs.iter().rev().skip(1).map(|leg| leg.relay).collect();
+        let relays = relays.into_iter().chain(std::iter::repeat(Software::default()));
+        for (leg, relay) in legs.iter_mut().zip(relays) {
+            leg.relay = relay;
+        }
+        TransferPath { legs, hosts: [destination, source], stu: self.stu }
+    }
+
+    /// From the start of the first Data of so many octets to the end of the last, through the software, ps.
+    fn data_time(&self, octets: u64, blocksize: u16, pace: u64) -> u64 {
+        let block = 1u64 << blocksize;
+        let first = octets.min(block);
+        // Behind the first frame the others keep the pace of a host that is slower than the links.
+        let [source, destination] = self.hosts;
+        let slower = source.tx.max(destination.rx).saturating_sub(self.data_busy());
+        let held = slower.saturating_mul(self.frames(first).saturating_sub(1));
+        let more = u128::from(octets - first) * u128::from(pace) / u128::from(block);
+        let more = u64::try_from(more).unwrap_or(u64::MAX);
+        let first = self.octets(first).saturating_add(self.software()).saturating_add(held);
+        first.saturating_add(more)
+    }
+
+    /// STUs that the links of the way carry in a time, ps.
+    pub fn stus_in(&self, time: u64) -> u64 {
+        time / self.data_busy().max(1)
     }
 
     /// Share of the time in which the path of Data is busy with a Block that Clear_To_Send takes of the way

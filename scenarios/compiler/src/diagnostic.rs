@@ -415,6 +415,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC105", "flow that is hot and a victim"),
     ("SC106", "settings of one variant that overwrite each other"),
     ("SC107", "translator that cannot do its work"),
+    ("SC110", "few Slots of Scheduled Transfer"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

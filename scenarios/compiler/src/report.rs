@@ -351,12 +351,14 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     let Slowest { way, end, clock, stripes, slots, time, bound } = crate::flow::slowest(config, flow)?;
+    let is_plain = stripes == 1 && end.program.is_none();
     let stripes = match stripes {
         1 => String::new(),
         n => format!(" on each of {n} stripes"),
     };
     let block = 1u64 << end.job.blocksize;
-    let (source, destination) = if end.job.operation.is_read() { ("to", "from") } else { ("from", "to") };
+    let operation = end.job.operation;
+    let (source, destination) = if operation.is_read() { ("to", "from") } else { ("from", "to") };
     let bound = match bound {
         Bound::Links => "the links are the bound".to_owned(),
         Bound::Permissions => "Clear_To_Send on the way back is the bound".to_owned(),
@@ -367,23 +369,59 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         Bound::Translator => "rx_service or tx_service of a translator is the bound".to_owned(),
         Bound::Upper => format!("the upper layer of the hosts in \"{destination}\" is the bound"),
     };
+    let gbps = |octets: f64, time: u64| 8_000.0 * octets / time as f64;
+    let most = gbps(block as f64, time);
+    // What the operations of this flow leave of that: so many at a time, each of which takes so long.
+    let at_a_time = u64::from(end.job.concurrent).min(end.job.count);
+    // Of a program nobody knows that; striped Transfers are told by their stripes.
+    let alone = if is_plain { way.alone(&end, time) } else { 0 };
+    let own = gbps(at_a_time as f64 * end.job.bytes as f64, alone);
+    let rate = if alone > 0 && own < most * (1.0 - SHORT) {
+        let (name, each) = (operation_name(operation), time_text(alone));
+        let several = count(at_a_time as usize, name);
+        format!(
+            "{own:.3} Gb/s of payload on the slowest path{stripes}: the bound is {several} of {} octets at a \
+             time, {each} each; for long or many ones {most:.3} Gb/s: {bound}",
+            end.job.bytes
+        )
+    } else {
+        format!("{most:.3} Gb/s of payload on the slowest path{stripes}: {bound}")
+    };
+    let period = |time: u64| time_text(clock.fabric(time));
+    let round_trip = time_text(way.round_trip());
+    let timeout = period(end.protocol.op_timeout);
+    // What goes into a region, or comes from there, needs no permission and has no Blocks.
+    if operation.is_in_region() {
+        return Some(format!(
+            "; without other traffic {rate}; a round trip takes {round_trip}; Op_timeout {timeout}"
+        ));
+    }
     // Clear_To_Send and what a window has to cover go with the links and hosts alone.
     let (cts, busy) = way.cts_share(block);
-    let period = |time: u64| time_text(clock.fabric(time));
     let missing = match end.protocol.missing_timeout {
         Some(time) => format!("missing Blocks after {}", period(time)),
         None => "missing Blocks are not asked for".into(),
     };
     Some(format!(
-        "; without other traffic {:.3} Gb/s of payload on the slowest path{stripes}: {bound}; Clear_To_Send \
-         takes {:.2} % of the way back; a round trip takes {}, and {} on their way cover it; Op_timeout {}, \
-         {missing}",
-        8_000.0 * block as f64 / time as f64,
+        "; without other traffic {rate}; Clear_To_Send takes {:.2} % of the way back; a round trip takes \
+         {round_trip}, and {} on their way cover it; Op_timeout {timeout}, {missing}",
         100.0 * cts as f64 / busy as f64,
-        time_text(way.round_trip()),
         count(way.block_latency(block).div_ceil(busy) as usize, "Block"),
-        period(end.protocol.op_timeout)
     ))
+}
+
+/// By so much the operations of a flow have to stay below the rate of long ones to be named as the bound.
+const SHORT: f64 = 0.05;
+
+const fn operation_name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Write => "Write",
+        Operation::Read => "Read",
+        Operation::ReadBack => "written and read Transfer",
+        Operation::Put => "Put",
+        Operation::Get => "Get",
+        Operation::FetchOp => "FetchOp",
+    }
 }
 
 /// What becomes of times of protocols where their clock is not that of the fabric.

@@ -2,6 +2,7 @@
 
 mod check;
 mod declared;
+mod few;
 mod translators;
 
 use super::hosts as software;
@@ -291,7 +292,9 @@ pub(crate) fn ends(
     let separate_control = st.control_priority.is_some_and(|own| own != *filled(&flow.priority));
     // An order that one medium on the way does not keep is none at its ends.
     let separate_control = separate_control || between.overtakes;
-    let scale = Scale { way, connections: most, separate_control };
+    let bufsize = declared.values().map(|declared| declared.bufsize).min().unwrap_or(*filled(&st.bufsize));
+    let scale = Scale { way, connections: most, separate_control, bufsize };
+    few::warn(c, at, (st, &job), &declared, &scale);
     let (begin, offset) = (filled(&st.at).get(), filled(&st.offset).get());
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
@@ -438,6 +441,8 @@ struct Scale {
     connections: u64,
     /// Control has a priority of its own.
     separate_control: bool,
+    /// The smallest buffers of all ends, octets.
+    bufsize: u64,
 }
 
 /// A host as slow as the slowest of these in everything, with as many places as any.
@@ -477,6 +482,22 @@ fn protocol(
     let software = upper(st).wait(delivered).saturating_mul(2);
     let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
     let automatic = automatic.saturating_add(software);
+    // Data that answers goes at once, all of it: neither a window nor Slots hold it back.
+    let asked = u64::from(job.concurrent).min(job.count).saturating_mul(ends);
+    let answers = match job.operation {
+        Operation::Get | Operation::FetchOp => {
+            way.map_or(0, |way| way.answers(asked, job.bytes, scale.bufsize))
+        }
+        _ => 0,
+    };
+    // More Clear_To_Send than the source has Slots are asked for in parts.
+    let beyond = match slots {
+        u16::MAX => 0,
+        _ if job.operation.is_in_region() => 0,
+        slots => job.enabled().saturating_sub(slots.into()),
+    };
+    let gate = way.map_or(0, |way| way.gate(beyond, slots));
+    let automatic = automatic.saturating_add(answers).saturating_add(gate);
     let op_timeout = match filled(&st.op_timeout).get() {
         Period::Time(time) => time,
         Period::Auto | Period::Off => clock.protocol(automatic).max(1),
@@ -632,7 +653,8 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
                     job: TransferJob { blocksize, ..end.job },
                     ..TransferConfig::clone(end)
                 };
-                let (time, bound) = way.bound(&end, slots, stripes as u64);
+                let op_timeout = clock.fabric(end.protocol.op_timeout);
+                let (time, bound) = way.bound(&end, slots, stripes as u64, op_timeout);
                 ways.push(Slowest { way, end, clock, stripes, slots, time, bound });
             }
         }

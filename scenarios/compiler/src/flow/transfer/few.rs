@@ -1,0 +1,56 @@
+//! Ends with few Slots: what they need to get on.
+
+use super::declared::Declared;
+use super::{Clock, Scale, protocol};
+use crate::compiler::Compiler;
+use crate::diagnostic::{Diagnostic, count};
+use crate::flow::hosts as software;
+use crate::spec::StSpec;
+use crate::units::time_text;
+use models::config::TransferJob;
+use std::collections::BTreeMap;
+
+/// Slots with which two ends that ask each other for more both get on: of S the question takes one, the answer
+/// that is owed in the meantime one, and a Clear_To_Send or Data needs two (ST-5.2.5-4, ST-5.2.5-10).
+const BOTH_ASK: u16 = 4;
+
+/// Warns of Slots that leave ends waiting, or questions for more that cannot be answered in time.
+pub(super) fn warn(
+    c: &mut Compiler<'_>,
+    at: &str,
+    (st, job): (&StSpec, &TransferJob),
+    declared: &BTreeMap<usize, Declared>,
+    scale: &Scale,
+) {
+    // With a region one end alone uses Slots of the other up.
+    let Some((&device, own)) = declared.iter().min_by_key(|(_, declared)| declared.slots) else { return };
+    let Some(way) = scale.way.as_ref().filter(|_| !job.operation.is_in_region()) else { return };
+    let slots = own.slots;
+    let found = |message: String, help: &str| {
+        Diagnostic::warning("SC110", format!("{at}/st/slots"), message).help(help)
+    };
+    let one = job.count.min(job.concurrent.into()) == 1 && !scale.separate_control;
+    let quiet = !job.notify && job.state_every == 0;
+    if slots < BOTH_ASK && !(one && (quiet || job.cts_req == 1)) {
+        let message = format!(
+            "with {} both ends of a connection can wait for Slots at the same time, and neither gets any",
+            count(slots.into(), "Slot")
+        );
+        let help = "4 are enough; with 3 let one silent Transfer go at a time, without state_every";
+        c.once(found(message, help));
+        return;
+    }
+    let config = protocol(c, (st, own), job, scale, device);
+    let Some(timeout) = config.overtaking().filter(|_| job.notify && slots != u16::MAX) else { return };
+    let timeout = Clock(software::ratio(c, device)).fabric(timeout);
+    let stus = way.stus_in(timeout);
+    if u64::from(slots) < stus.saturating_add(3) {
+        let message = format!(
+            "Control overtakes Data: what was sent in the last Op_timeout ({}) counts as under way, {} STUs if \
+             the links are full, and there are {slots} Slots; Transfers beside each other may starve",
+            time_text(timeout),
+            stus
+        );
+        c.once(found(message, "use more Slots, Data without notify, or one priority for Control and Data"));
+    }
+}
