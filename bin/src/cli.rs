@@ -127,7 +127,7 @@ pub(crate) struct WhyArgs {
     /// Flows that match a pattern: why they take so long
     #[arg(long, value_name = "PATTERN", required_unless_present = "link")]
     pub flow: Vec<String>,
-    /// Links that match a pattern: who is on them
+    /// Links of which the name, or a device or port at an end, matches a pattern: who is on them
     #[arg(long, value_name = "PATTERN")]
     pub link: Vec<String>,
     /// Variant (default: all)

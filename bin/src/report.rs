@@ -71,11 +71,11 @@ pub(crate) fn why(args: &WhyArgs) -> Result<(), Failure> {
 
 /// What is asked of one variant: each flow and each link that a pattern matches.
 fn questions(args: &WhyArgs, variant: &Variant) -> Result<Vec<Question>, Failure> {
-    let select = |flag: &str, patterns: &[String], all: &[&str]| {
+    let select = |flag: &str, patterns: &[String], all: &[&str], is_named: &dyn Fn(usize, &str) -> bool| {
         if patterns.is_empty() {
             return Ok(Vec::new());
         }
-        names::select(patterns, all).map_err(|pattern| {
+        names::select_by(patterns, all.len(), is_named).map_err(|pattern| {
             let known = scenarios::topology::shortened(all.iter().copied());
             let begins = all.iter().any(|name| name.starts_with(pattern.as_str()));
             let hint = if begins { format!("; did you mean \"{pattern}*\"?") } else { String::new() };
@@ -86,8 +86,15 @@ fn questions(args: &WhyArgs, variant: &Variant) -> Result<Vec<Question>, Failure
     };
     let flows: Vec<&str> = variant.config.flows.iter().map(|flow| flow.name.as_str()).collect();
     let links: Vec<&str> = variant.links.iter().map(String::as_str).collect();
-    let of_flows = select("flow", &args.flow, &flows)?;
-    let of_links = select("link", &args.link, &links)?;
+    let of_flows = select("flow", &args.flow, &flows, &|at, pattern| names::matches(pattern, flows[at]))?;
+    // A link is that of its ends, as in requirements.
+    let end =
+        |(device, port): (u32, u8)| (variant.config.devices[device as usize].path.as_str(), u32::from(port));
+    let of_links = select("link", &args.link, &links, &|at, pattern| {
+        let link = &variant.config.links[at];
+        let all = names::of_link(links[at], [end(link.a), end(link.b)]);
+        all.iter().any(|name| names::matches(pattern, name))
+    })?;
     let asked = of_flows.into_iter().map(|flow| Question::Flow(flows[flow].to_owned()));
     Ok(asked.chain(of_links.into_iter().map(Question::Link)).collect())
 }

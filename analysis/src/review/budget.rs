@@ -1,6 +1,9 @@
 //! Link budget: what each direction of each link has to carry, by routes and offered loads alone.
 
-use models::config::{Destinations, DeviceModel, Egress, FabricConfig, SourceConfig};
+use models::config::{
+    Carrier, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, PartConfig, ProtocolConfig,
+    SourceConfig,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A port: device and number. It stands for the direction of its link that it transmits.
@@ -61,7 +64,55 @@ impl Budget {
             let passed = ways.ports.iter().zip(sums.iter().flatten()).filter(|(_, sum)| **sum != 0.0);
             flow.extend(passed.map(|(port, sum)| (*port, *sum)));
         }
+        let meetings = meetings(config);
+        if pairs + 2 * meetings.len() <= PAIRS_MAX {
+            for (flow, [from, to], ids) in meetings {
+                let flow = &mut budget.flows[usize::from(flow)];
+                let mut meet = |from, id| {
+                    ways.follow(from, id, &mut |place, _| {
+                        flow.entry(ways.ports[place]).or_insert(f64::NAN);
+                    });
+                };
+                meet(from, ids[1]);
+                meet(to, ids[0]);
+            }
+        }
         budget
+    }
+}
+
+/// Ends of flows that protocols run and that talk to each other, in both directions: flow, devices, ids.
+fn meetings(config: &FabricConfig) -> Vec<(u16, [u32; 2], [u32; 2])> {
+    let mut all = Vec::new();
+    for agent in &config.agents {
+        for part in agent.parts.iter().filter(|part| is_answered(part)) {
+            let of_sources = part.source.iter().flat_map(|source| destinations(source)).map(|to| to.1);
+            let met: BTreeSet<u32> = of_sources.chain(peers(part)).collect();
+            for id in met {
+                let owner = config.owners.get(id as usize).copied().filter(|owner| *owner != NO_OWNER);
+                let Some(owner) = owner.filter(|owner| *owner != agent.device) else { continue };
+                all.push((part.flow, [agent.device, owner], [agent.id, id]));
+            }
+        }
+    }
+    all
+}
+
+/// Whether something comes back: answers, acknowledgements, what is read.
+fn is_answered(part: &PartConfig) -> bool {
+    !matches!(part.protocol, ProtocolConfig::Workload { carrier: Carrier::Stream { .. } })
+}
+
+/// Ids to which a protocol speaks by itself.
+fn peers(part: &PartConfig) -> Vec<u32> {
+    let wide = |ids: &[u16]| ids.iter().map(|id| u32::from(*id)).collect();
+    match &part.protocol {
+        ProtocolConfig::Linx(linx) => wide(&linx.peers),
+        ProtocolConfig::Transfer(transfer) => wide(&transfer.peers),
+        ProtocolConfig::Session(session) => {
+            session.creates.iter().flat_map(|creates| creates.peers.iter().copied()).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -152,5 +203,29 @@ impl<'a> Ways<'a> {
                 Some(Egress::Drop) | None => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a Get the octets come back, and of a connection of LINX heartbeats go both ways: both directions of
+    /// both links are ways of the flow. Streams are not answered.
+    #[test]
+    fn what_is_answered_has_a_way_back() {
+        let ways = |flow: &str| {
+            let text = format!(
+                r#"{{"name": "z", "run": {{"until": "1 us"}}, "topology": {{"single_switch": {{"ports": 3}}}},
+                "traffic": [{{"name": "f", "from": "ep/0", "to": "ep/1", {flow}}}]}}"#
+            );
+            let plan =
+                scenarios::load(&text, "z", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+            Budget::new(&plan.variants[0].config, &BTreeMap::new()).flows[0].len()
+        };
+        assert_eq!(ways(r#""st": {"operation": "get", "bytes": 1000, "count": 1}"#), 4);
+        assert_eq!(ways(r#""arrivals": {"poisson": {"load": 0.1}}, "size": 100, "linx": {}"#), 4);
+        assert_eq!(ways(r#""arrivals": {"poisson": {"load": 0.1}}, "size": 100, "streams": {}"#), 2);
+        assert_eq!(ways(r#""arrivals": {"poisson": {"load": 0.1}}, "size": 100"#), 2);
     }
 }

@@ -477,6 +477,11 @@ fn why_names_what_binds() {
     assert!(text.contains(&line), "{text}");
     let (text, _) = home.ends(&["why", "there", "--link", "sw:2-*"], 0);
     assert!(text.contains("half: link sw:2-ep/2") && text.contains("expected 60.0 %"), "{text}");
+    // A link is that of the device and of the ports at its ends, as in a requirement.
+    for end in ["ep/2", "ep/2:0", "sw:2"] {
+        let (same, _) = home.ends(&["why", "there", "--link", end], 0);
+        assert_eq!(same, text, "{end}");
+    }
     for words in [["--flow", "nobody"], ["--link", "nowhere"]] {
         let (_, err) = home.ends(&["why", "there", words[0], words[1]], 2);
         assert!(err.contains("matches nothing"), "{err}");

@@ -43,15 +43,31 @@ fn range(pattern: &str) -> Option<(u64, u64, &str)> {
 /// Positions of `names` that the patterns select, in the order of `names`; or the pattern that selects
 /// nothing.
 pub fn select(patterns: &[String], names: &[&str]) -> Result<Vec<usize>, String> {
-    let mut chosen = vec![false; names.len()];
+    select_by(patterns, names.len(), |at, pattern| matches(pattern, names[at]))
+}
+
+/// The names by which a link is found: its own, and those of the device and the port at each end, which are
+/// given by the name of the device and the number of the port.
+pub fn of_link(label: &str, ends: [(&str, u32); 2]) -> [String; 5] {
+    let [(a, at_a), (b, at_b)] = ends;
+    [label.into(), a.into(), format!("{a}:{at_a}"), b.into(), format!("{b}:{at_b}")]
+}
+
+/// [`select`] among `count` things, of which `is_named` knows whether a pattern matches one.
+pub fn select_by(
+    patterns: &[String],
+    count: usize,
+    is_named: impl Fn(usize, &str) -> bool,
+) -> Result<Vec<usize>, String> {
+    let mut chosen = vec![false; count];
     for pattern in patterns {
         let (text, wanted) = match pattern.strip_prefix('!') {
             Some(text) => (text, false),
             None => (pattern.as_str(), true),
         };
         let mut hit = false;
-        for (slot, name) in chosen.iter_mut().zip(names) {
-            if text == "all" || matches(text, name) {
+        for (at, slot) in chosen.iter_mut().enumerate() {
+            if text == "all" || is_named(at, text) {
                 *slot = wanted;
                 hit = true;
             }

@@ -95,28 +95,12 @@ impl Compiler<'_> {
 
     /// Links that the patterns select: by their whole name, or by a port or device at one end.
     fn links(&self, patterns: &[String], labels: &Labels) -> Result<Vec<usize>, String> {
-        let mut chosen = vec![false; labels.links.len()];
-        for pattern in patterns {
-            let (text, wanted) = match pattern.strip_prefix('!') {
-                Some(text) => (text, false),
-                None => (pattern.as_str(), true),
-            };
-            let mut hit = false;
-            for ((slot, label), edge) in chosen.iter_mut().zip(&labels.links).zip(&self.graph.edges) {
-                let at_end = [edge.a, edge.b].into_iter().any(|(device, port)| {
-                    let name = &self.graph.nodes[device].name;
-                    names::matches(text, name) || names::matches(text, &format!("{name}:{port}"))
-                });
-                if at_end || text == "all" || names::matches(text, label) {
-                    *slot = wanted;
-                    hit = true;
-                }
-            }
-            if !hit {
-                return Err(pattern.clone());
-            }
-        }
-        Ok(chosen.iter().enumerate().filter(|(_, chosen)| **chosen).map(|(i, _)| i).collect())
+        let ends = |(device, port): (usize, u8)| (self.graph.nodes[device].name.as_str(), u32::from(port));
+        names::select_by(patterns, labels.links.len(), |at, pattern| {
+            let edge = &self.graph.edges[at];
+            let all = names::of_link(&labels.links[at], [ends(edge.a), ends(edge.b)]);
+            all.iter().any(|name| names::matches(pattern, name))
+        })
     }
 }
 
