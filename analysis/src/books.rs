@@ -99,14 +99,13 @@ impl Account {
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let data = &run.collector.flows()[flow];
         let arrived = data.bins.iter().map(|bin| bin.packets).sum();
-        let dropped = data.dropped.iter().sum();
-        // Copies of multicast packets are counted where they are: what was asked for is their sum.
+        // A multicast packet is asked for once for each endpoint that is to get it, from the start.
         let books = Books {
             unit: "packets",
-            asked: arrived + dropped + left.packets,
+            asked: arrived + data.not_reached + left.to_arrive,
             arrived,
-            never: dropped,
-            under_way: left.packets,
+            never: data.not_reached,
+            under_way: left.to_arrive,
             oldest_ps: age(run, left.oldest_packet),
             mean: mean(run, data.bins.iter().map(|bin| bin.latency_ps).sum()),
             paced: false,
@@ -119,6 +118,12 @@ impl Account {
 /// How long ago this was when the run ended, picoseconds.
 pub(crate) fn age(run: &RunData, at: Option<Time>) -> Option<u64> {
     at.map(|at| run.outcome.end.0.saturating_sub(at.0))
+}
+
+/// Nothing of a flow is in the fabric, at a host or in an engine: what has not arrived was lost without a word.
+pub(crate) fn is_nowhere(run: &RunData, flow: usize) -> bool {
+    let left = run.outcome.left.get(flow).copied().unwrap_or_default();
+    left.packets + left.messages == 0 && left.oldest_message.is_none()
 }
 
 /// The mean number over the run of those whose times add up to `ps`.
@@ -166,10 +171,11 @@ impl Books {
     }
 }
 
-/// What is neither in `arrived` nor in `never` is under way.
-pub(crate) fn balanced(unit: &'static str, asked: u64, arrived: u64, never: u64) -> Books {
+/// What is neither in `arrived` nor in `never` is under way, unless nothing was left to happen when the run
+/// ended: then it will never arrive either.
+pub(crate) fn balanced(run: &RunData, unit: &'static str, asked: u64, arrived: u64, never: u64) -> Books {
     let missing = asked.saturating_sub(arrived);
-    let never = never.min(missing);
+    let never = if run.outcome.over { missing } else { never.min(missing) };
     Books { unit, asked, arrived, never, under_way: missing - never, ..Books::default() }
 }
 

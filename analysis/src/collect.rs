@@ -328,6 +328,8 @@ pub struct FlowData {
     pub segments: Vec<Tallies>,
     /// Packets dropped by reason: not routed, empty multicast mask, no receive buffer, lost by an error.
     pub dropped: [u64; 4],
+    /// Endpoints that did not get these: one for each, but of packets that switches copy.
+    pub not_reached: u64,
     /// When the last of these was, 0 if there is none.
     pub last_drop: Time,
     /// When the last packet was created, 0 if there is none.
@@ -445,6 +447,7 @@ impl Collector {
             offered: vec![OfferedBin::default(); bins],
             segments: vec![Tallies::default(); segments],
             dropped: [0; 4],
+            not_reached: 0,
             last_drop: Time(0),
             last_offer: Time(0),
             messages: None,
@@ -725,6 +728,7 @@ impl FlowData {
         for (sum, count) in self.dropped.iter_mut().zip(other.dropped) {
             *sum += count;
         }
+        self.not_reached += other.not_reached;
         self.last_drop = self.last_drop.max(other.last_drop);
         self.last_offer = self.last_offer.max(other.last_offer);
         let pairs = [(&mut self.messages, &other.messages), (&mut self.round_trips, &other.round_trips)];
@@ -794,6 +798,7 @@ impl Probe for Collector {
         };
         let flow = &mut self.flows[usize::from(dropped.flow)];
         flow.dropped[reason] += 1;
+        flow.not_reached += dropped.members;
         flow.last_drop = flow.last_drop.max(dropped.at);
     }
 

@@ -146,7 +146,8 @@ impl<'a, S: Ports> Compiled<'a, S> {
         let ran_out = matches!(self.last.0, Progress::Limit | Progress::Running);
         let (fabric, end) = conclude(self.kernel, until, drained, ran_out);
         fabric.links.check_conservation();
-        let outcome = fabric.totals(end, events);
+        let mut outcome = fabric.totals(end, events);
+        outcome.over = drained && outcome.in_flight == 0;
         (fabric.links.observe.probe, outcome)
     }
 }

@@ -355,6 +355,7 @@ impl<P: Build> Fabric<P> {
         let links = self.links.link_totals(end.0);
         Outcome {
             end,
+            over: false,
             ports,
             agents,
             protocols,

@@ -1,7 +1,8 @@
 //! Echoes: how long what was sent took to come back.
 
 use super::{Protocol, TimesSummary, counted, flow_name, json};
-use crate::books::{Account, Books, Tempo, age, balanced, mean};
+use crate::books::{Account, Books, Tempo, age, balanced, is_nowhere, mean};
+use crate::estimate::quantile_samples;
 use crate::num::{count_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -26,13 +27,14 @@ impl Protocol for Echo {
     }
 
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
-        let EchoTotals { stats, .. } = counted(run, Some(flow))?;
+        let totals = counted(run, Some(flow))?;
+        let EchoTotals { stats, .. } = totals;
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let books = Books {
             oldest_ps: age(run, left.oldest_message),
             mean: mean(run, stats.times.iter().map(|&time| u128::from(time)).sum()),
             paced: true,
-            ..balanced("echoes", stats.sent, stats.returned, stats.lost)
+            ..balanced(run, "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))
         };
         Some(Account::new(books, Tempo::Journeys { octets: stats.octets }))
     }
@@ -48,6 +50,13 @@ impl Protocol for Echo {
     }
 }
 
+/// Echoes that nobody has told to be lost, and that are: a PDU of type 9 that a host discards is told to nobody
+/// before `timeout` is over.
+fn gone(run: &RunData, totals: &EchoTotals) -> u64 {
+    let over = run.outcome.over || is_nowhere(run, totals.flow.into());
+    if over { totals.under_way } else { 0 }
+}
+
 /// Echoes of one flow, over the whole run.
 #[derive(Clone, Debug, Serialize)]
 pub struct EchoSummary {
@@ -59,7 +68,7 @@ pub struct EchoSummary {
     pub echoed: u64,
     /// Back in time.
     pub returned: u64,
-    /// Not conveyed, or not back in time.
+    /// Not conveyed, or not back in time, or nowhere any more when the run ended.
     pub lost: u64,
     /// Of the lost, back later.
     pub late: u64,
@@ -72,15 +81,19 @@ pub struct EchoSummary {
 impl EchoSummary {
     /// Every such flow of a run.
     pub fn all(run: &RunData) -> impl Iterator<Item = Self> {
-        run.outcome.totals.of().map(|EchoTotals { flow, under_way, stats }| Self {
-            flow: flow_name(run, *flow),
-            sent: stats.sent,
-            echoed: stats.echoed,
-            returned: stats.returned,
-            lost: stats.lost,
-            late: stats.late,
-            under_way: *under_way,
-            round_trip: TimesSummary::new(&stats.times),
+        run.outcome.totals.of().map(|totals: &EchoTotals| {
+            let EchoTotals { flow, under_way, stats } = totals;
+            let gone = gone(run, totals);
+            Self {
+                flow: flow_name(run, *flow),
+                sent: stats.sent,
+                echoed: stats.echoed,
+                returned: stats.returned,
+                lost: stats.lost + gone,
+                late: stats.late,
+                under_way: under_way - gone,
+                round_trip: TimesSummary::new(&stats.times),
+            }
         })
     }
 
@@ -97,6 +110,8 @@ impl EchoSummary {
         }
         if let Some(TimesSummary { min_us, mean_us, p99_us, max_us, .. }) = &self.round_trip {
             let [min, mean, p99, max] = [min_us, mean_us, p99_us, max_us].map(|us| time_text(us.0 * 1e6));
+            // of few of them it is not known
+            let p99 = if self.returned >= quantile_samples(0.99) { p99 } else { "-".into() };
             text += &format!("\n    round trip: min {min}, mean {mean}, p99 {p99}, max {max}");
         }
         text

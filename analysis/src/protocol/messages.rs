@@ -35,7 +35,7 @@ impl Protocol for Messages {
             oldest_ps: age(run, left.oldest_message),
             mean: mean(run, times),
             paced: true,
-            ..books(carrier, stats, answered, &left)
+            ..books(run, carrier, stats, answered, &left)
         };
         Some(Account::new(books, Tempo::Journeys { octets: stats.payload }))
     }
@@ -60,24 +60,24 @@ fn accesses(run: &RunData, flow: usize) -> Option<Account> {
     Some(Account::new(books, Tempo::Over { octets: stats.payload, from: from.0, to: end.0 }))
 }
 
-fn books(carrier: Carrier, stats: &FlowStats, answered: bool, left: &FlowLeft) -> Books {
+fn books(run: &RunData, carrier: Carrier, stats: &FlowStats, answered: bool, left: &FlowLeft) -> Books {
     let fact = |fact: ProtocolFact| stats.facts[fact as usize];
     let failed = fact(ProtocolFact::Failed);
     if answered {
         let never = failed + fact(ProtocolFact::TimedOut);
-        return balanced("requests", stats.asked, stats.round_trips, never);
+        return balanced(run, "requests", stats.asked, stats.round_trips, never);
     }
     match carrier {
-        Carrier::Message { .. } => balanced("messages", stats.asked, stats.delivered, failed),
-        Carrier::Doorbell { .. } => balanced("doorbells", stats.asked, stats.delivered, failed),
-        Carrier::Read | Carrier::Write => balanced("requests", stats.asked, stats.completed, failed),
+        Carrier::Message { .. } => balanced(run, "messages", stats.asked, stats.delivered, failed),
+        Carrier::Doorbell { .. } => balanced(run, "doorbells", stats.asked, stats.delivered, failed),
+        Carrier::Read | Carrier::Write => balanced(run, "requests", stats.asked, stats.completed, failed),
         Carrier::Stream { .. } => {
             // Nobody is told of a PDU that was lost on its way; but where nothing waits, nothing will arrive.
             let lost = match left.oldest_message {
                 Some(_) => failed + fact(ProtocolFact::Discarded),
                 None => u64::MAX,
             };
-            balanced("PDUs", stats.asked, stats.delivered, lost)
+            balanced(run, "PDUs", stats.asked, stats.delivered, lost)
         }
     }
 }

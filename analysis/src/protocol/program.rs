@@ -40,7 +40,7 @@ impl Protocol for Program {
         let books = Books {
             oldest_ps: age(run, left.oldest_message),
             task: true,
-            ..balanced("messages", totals.stats.wanted, totals.stats.received, 0)
+            ..balanced(run, "messages", totals.stats.wanted, totals.stats.received, 0)
         };
         let tempo = Tempo::Over { octets: totals.stats.octets, from: 0, to };
         Some(Account { above: Some(completion("messages", &totals.ranks)), ..Account::new(books, tempo) })

@@ -39,7 +39,7 @@ impl Protocol for Session {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
             mean: mean(run, stats.pdu_ps),
             paced: true,
-            ..balanced("PDUs", asked, stats.pdus_delivered, lost)
+            ..balanced(run, "PDUs", asked, stats.pdus_delivered, lost)
         };
         let above = Above {
             carries: "messages of sessions",
@@ -492,12 +492,19 @@ pub struct MessageSummary {
 pub struct PduSummary {
     /// Sent, broadcasts included.
     pub sent: u64,
-    /// Delivered, each copy of a broadcast counted.
+    /// Delivered as they were sent, each copy of a broadcast counted.
     pub delivered: u64,
     /// Refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub lost: u64,
     /// Lost without a word here: whole on their way, or at a receiver without such a stream.
     pub lost_unseen: u64,
+    /// Delivered with other octets than were sent: a message of several was lost or came twice, which the
+    /// protocol cannot see.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub damaged: u64,
+    /// Delivered once more.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub again: u64,
     /// Still waiting at their senders: for a conduit, or for their turn on its stream.
     pub waiting: u64,
     /// Broadcasts sent.
@@ -547,18 +554,19 @@ fn fate(run: &RunData, totals: &SessionTotals) -> (u64, u64) {
     let stats = &totals.stats;
     let left = run.outcome.left.get(usize::from(totals.flow)).copied().unwrap_or_default();
     let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
-    // A copy that the scenario makes of a PDU may arrive as well.
-    let asked =
-        stats.pdus_sent - stats.broadcasts + copies.saturating_sub(stats.filtered) + stats.data_doubled;
+    let asked = stats.pdus_sent - stats.broadcasts + copies.saturating_sub(stats.filtered);
     // Nobody is told of a PDU of type 9 that was lost whole. But what is under way is in a packet or a
     // message, at the least one for each PDU; more of them than that cannot arrive any more.
     let under_way = stats.pdus_waiting + stats.data_held + left.packets + left.messages;
-    let known = stats.pdus_lost + stats.pdus_failed;
+    // What did not arrive as it was sent did not arrive. More may be told as lost than was sent, where messages
+    // came twice, or several of one PDU were lost.
+    let missing = asked.saturating_sub(stats.pdus_delivered);
+    let known = (stats.pdus_lost + stats.pdus_failed + stats.pdus_damaged).min(missing);
     // A packet that switches copy stands for as many PDUs as it has copies.
     if totals.multicast && left.packets + left.messages > 0 {
         return (asked, known);
     }
-    (asked, asked.saturating_sub(stats.pdus_delivered + under_way).max(known))
+    (asked, missing.saturating_sub(under_way).max(known))
 }
 
 impl SessionSummary {
@@ -572,6 +580,7 @@ impl SessionSummary {
     fn new(flow: String, totals: &SessionTotals, never: u64) -> Self {
         let stats = &totals.stats;
         let timed = stats.pdus_delivered.max(1);
+        let lost = stats.pdus_lost.min(never.saturating_sub(stats.pdus_damaged));
         Self {
             flow,
             nodes: totals.nodes,
@@ -611,8 +620,10 @@ impl SessionSummary {
             pdus: PduSummary {
                 sent: stats.pdus_sent,
                 delivered: stats.pdus_delivered,
-                lost: stats.pdus_lost,
-                lost_unseen: never.saturating_sub(stats.pdus_lost),
+                lost,
+                lost_unseen: never.saturating_sub(stats.pdus_damaged + lost),
+                damaged: stats.pdus_damaged,
+                again: stats.pdus_again,
                 waiting: stats.pdus_waiting,
                 broadcasts: stats.broadcasts,
                 broadcasts_delivered: stats.broadcasts_delivered,
@@ -741,6 +752,12 @@ impl SessionSummary {
             );
             if pdus.lost_unseen > 0 {
                 let _ = write!(out, ", {} lost without a word", count_text(pdus.lost_unseen));
+            }
+            if pdus.damaged > 0 {
+                let _ = write!(out, ", {} delivered with parts missing or twice", count_text(pdus.damaged));
+            }
+            if pdus.again > 0 {
+                let _ = write!(out, ", {} delivered a second time", count_text(pdus.again));
             }
             // those of a program are not timed one by one
             if pdus.max_us.0 > 0.0 {

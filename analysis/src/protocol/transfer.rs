@@ -2,7 +2,7 @@
 
 use super::program::{ProgramSummary, completion, program_end};
 use super::{Protocol, TimesSummary, counted, flow_name, json, on_purpose};
-use crate::books::{Above, Account, Books, Tempo, age, balanced};
+use crate::books::{Above, Account, Books, Tempo, age, balanced, is_nowhere};
 use crate::estimate::quantile_samples;
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
@@ -32,10 +32,13 @@ impl Protocol for Transfer {
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
         let totals: &TransferTotals = counted(run, Some(flow))?;
         let (stats, end) = (&totals.stats, run.outcome.end.0);
+        // What its source takes for done need not have arrived.
+        let arrived = stats.completed - totals.not_come;
+        let never = stats.aborted.iter().sum::<u64>() + stats.never_begun + lost_unseen(run, totals);
         let books = Books {
             oldest_ps: age(run, totals.oldest),
             task: true,
-            ..balanced("Transfers", stats.wanted, stats.completed, stats.aborted.iter().sum())
+            ..balanced(run, "Transfers", stats.wanted, arrived, never)
         };
         let (octets, (from, to)) = delivered(totals, end).unwrap_or((0, (0, end)));
         let tempo = Tempo::Over { octets, from, to };
@@ -74,6 +77,11 @@ impl Protocol for Transfer {
 /// Words or octets that Transfers lost or changed without telling.
 fn unsound(totals: &TransferTotals) -> u64 {
     totals.stats.corrupt + totals.stats.stray_octets + totals.unverified + totals.repeated + totals.torn
+}
+
+/// Transfers that their source took for done, and that are lost: nothing of the flow is on its way any more.
+fn lost_unseen(run: &RunData, totals: &TransferTotals) -> u64 {
+    if is_nowhere(run, totals.flow.into()) { totals.not_come } else { 0 }
 }
 
 /// Laws that the Transfers of a flow broke.
@@ -141,8 +149,12 @@ pub struct TransferSummary {
     pub wanted: u64,
     /// Begun.
     pub begun: u64,
-    /// Complete.
+    /// Complete. Where nobody confirms (`reliable` is off), those that are there whole.
     pub completed: u64,
+    /// Over for their source, which nobody tells more (`reliable` is off), and not there whole: lost, or still
+    /// on their way when the run ended. Only if there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_come: Option<u64>,
     /// Begun, and not over at the end of the run.
     pub under_way: u64,
     /// Come to nothing, by reason.
@@ -251,7 +263,8 @@ impl TransferSummary {
             broken_ends: stats.closed[1],
             wanted: stats.wanted,
             begun: stats.begun,
-            completed: stats.completed,
+            completed: stats.completed - totals.not_come,
+            not_come: (totals.not_come > 0).then_some(totals.not_come),
             under_way: totals.under_way,
             aborted: AbortSummary {
                 rejected: aborted(TransferEnd::Rejected),
@@ -270,7 +283,8 @@ impl TransferSummary {
             goodput_gbps: goodput_gbps(totals, end).map(Num),
             completion: TimesSummary::new(&stats.times),
             payload_ratio: verified
-                .filter(|_| stats.completed == stats.wanted && totals.not_looked_at + totals.overwritten == 0)
+                .filter(|_| stats.completed - totals.not_come == stats.wanted)
+                .filter(|_| totals.not_looked_at + totals.overwritten == 0)
                 .map(|verified| Num(stats.payload as f64 / verified)),
             cts_share: Num(stats.cts.octets as f64 / octets.max(1) as f64),
             frames: [stats.data.frames, stats.cts.frames, stats.control.frames],
@@ -307,6 +321,7 @@ impl TransferSummary {
         let reasons = [
             (self.wanted - self.begun, "not begun"),
             (self.under_way, "under way"),
+            (self.not_come.unwrap_or(0), "sent and never there whole"),
             (aborted.rejected, "rejected"),
             (aborted.timeout, "timed out"),
             (aborted.ended_by_peer, "ended by the peer"),

@@ -75,6 +75,7 @@ const KINDS: [Kind; 4] = [
         all_us: "",
         amiss: &[
             ("/under_way", "under way at the end"),
+            ("/not_come", "sent and never there whole"),
             ("/aborted/rejected", "rejected"),
             ("/aborted/timeout", "given up after a timeout"),
             ("/aborted/ended_by_peer", "ended by the peer"),

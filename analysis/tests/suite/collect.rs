@@ -32,7 +32,7 @@ fn golden_integers() {
     c.delivered(&first);
     c.delivered(&plain(1_953_126, 700_000, 0));
     c.delivered(&plain(LENGTH.0, 900_000, 1));
-    c.dropped(&Dropped { at: Time(5), flow: 1, device: 6, reason: DropReason::EmptyMask });
+    c.dropped(&Dropped { at: Time(5), flow: 1, device: 6, members: 1, reason: DropReason::EmptyMask });
     let [victim, hot] = c.flows() else { panic!("two flows") };
     assert_eq!((victim.bins[0].packets, victim.bins[1].packets), (1, 1));
     assert_eq!((victim.bins[0].latency_ps, victim.bins[0].network_ps), (500_000, 420_000));

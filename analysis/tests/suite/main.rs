@@ -1,6 +1,7 @@
 //! Tests of collectors, reports, figures and explorations, in one binary: several would each link all of it.
 #![allow(missing_docs)]
 
+mod accounts;
 mod collect;
 mod conduit_races;
 mod coverage;

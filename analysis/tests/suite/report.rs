@@ -140,13 +140,18 @@ fn the_books_come_before_latencies() {
             at: Time(1),
             flow: 0,
             device: 6,
+            members: 1,
             reason: models::probe::DropReason::NoRoom,
         });
     }
     (data.outcome.dropped, data.outcome.in_flight) = (9, 41);
     data.outcome.injected += 50;
-    let left =
-        models::stats::FlowLeft { packets: 41, oldest_packet: Some(Time(500_000_000)), ..Default::default() };
+    let left = models::stats::FlowLeft {
+        packets: 41,
+        to_arrive: 41,
+        oldest_packet: Some(Time(500_000_000)),
+        ..Default::default()
+    };
     data.outcome.left = vec![left, Default::default()];
     let report = VariantReport::new(data);
     let books = report.flows[0].books;

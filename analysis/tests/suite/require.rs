@@ -77,7 +77,7 @@ fn each_relation_is_what_its_sign_says() {
 fn delivered_is_what_arrived_of_what_was_due() {
     let mut data =
         run_of(&[plain(1_000_000, 1_000, 0), plain(2_000_000, 1_000, 0)], Warmup::Fixed(0), LENGTH.0);
-    data.outcome.left = vec![models::stats::FlowLeft { packets: 2, ..Default::default() }; 2];
+    data.outcome.left = vec![models::stats::FlowLeft { packets: 2, to_arrive: 2, ..Default::default() }; 2];
     let share = |data: &analysis::RunData, relation, value| {
         verdict(&VariantReport::new(data.clone()), "delivered", relation, value, Dimension::Share)
     };
@@ -91,6 +91,7 @@ fn delivered_is_what_arrived_of_what_was_due() {
                 at: models::sim_core::Time(3_000_000),
                 flow: 0,
                 device: 0,
+                members: 1,
                 reason: models::probe::DropReason::NoRoom,
             },
         );

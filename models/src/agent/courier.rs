@@ -104,12 +104,11 @@ impl Courier {
 
     /// A PDU has come. What it changes shows in [`poll`](Self::poll).
     pub fn heard(&mut self, pdu: &[u8]) {
-        let Some((header, octets)) = pdu.split_first_chunk::<HEADER_OCTETS>() else {
+        let Some([name, whole, at]) = header(pdu) else {
             self.stats.corrupt += 1;
             return;
         };
-        let part = |n: usize| header[8 * n..][..8].iter().fold(0, |sum, &octet| sum << 8 | u64::from(octet));
-        let (name, whole, at) = (part(0), part(1), part(2));
+        let octets = &pdu[HEADER_OCTETS..];
         if whole == 0 {
             match self.awaited.remove(&name) {
                 Some(op) => {
@@ -146,6 +145,23 @@ impl Courier {
     pub fn computed(&mut self, op: u32) {
         self.program.computed(op);
     }
+}
+
+/// Name, octets of the message, and where the PDU belongs.
+fn header(pdu: &[u8]) -> Option<[u64; 3]> {
+    let header: &[u8; HEADER_OCTETS] = pdu.first_chunk()?;
+    Some([0, 8, 16].map(|at| header[at..][..8].iter().fold(0, |sum, &octet| sum << 8 | u64::from(octet))))
+}
+
+/// Whether a PDU has as many octets as its header says.
+pub(crate) fn is_whole(pdu: &[u8]) -> bool {
+    let octets = |[_, whole, at]: [u64; 3]| whole.saturating_sub(at).min(PDU_OCTETS);
+    header(pdu).is_some_and(|header| (pdu.len() - HEADER_OCTETS) as u64 == octets(header))
+}
+
+/// What no other PDU of a program has: the name of the message, and its place in that or that it confirms it.
+pub(crate) fn name(pdu: &[u8]) -> Option<(u64, u64)> {
+    header(pdu).map(|[name, whole, at]| (name, if whole == 0 { u64::MAX } else { at }))
 }
 
 /// What the ranks of one flow have come to.

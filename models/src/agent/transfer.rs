@@ -553,7 +553,13 @@ impl Transfer {
                     self.finished(cx, connection, sequence, (outcome, 0));
                 }
                 self.close_regions(cx, connection);
-                for span in self.links.remove(&connection).into_iter().flat_map(|link| link.kept) {
+                let link = self.links.remove(&connection);
+                // Nobody connects a second time.
+                if link.as_ref().is_some_and(|link| link.own.is_some()) && self.program.is_none() {
+                    let begun = link.as_ref().map_or(0, |link| link.begun);
+                    self.ledger.stats.never_begun += self.config.job.count - begun;
+                }
+                for span in link.into_iter().flat_map(|link| link.kept) {
                     self.endpoint.memory_mut().free(span);
                 }
                 self.lines.retain(|_, line| *line != connection);

@@ -115,6 +115,8 @@ pub struct SessionConfig {
     pub consumer: Option<Consumer>,
     /// What becomes of messages that it sends.
     pub faults: Vec<MessageFault>,
+    /// The scenario lets messages of the flow leave twice, those of any node.
+    pub doubles: bool,
     /// What happens when; every message that it sends waits for the script, and no timer runs by itself.
     pub script: Option<Vec<(Time, ScriptStep)>>,
     /// A rank of a program that it runs over its conduits.

@@ -286,7 +286,8 @@ impl Overseer {
             kernel.conclude(key, |fabric, cx| fabric.links.settle_waits(cx, end.0));
         }
         let parts = kernels.iter().map(|kernel| (&kernel.world, kernel.events_handled()));
-        let outcome = self.totals(parts, end);
+        let mut outcome = self.totals(parts, end);
+        outcome.over = drained && outcome.in_flight == 0;
         let observers = kernels.into_iter().map(|kernel| kernel.into_world().links.observe.probe).collect();
         assert_eq!(
             outcome.injected + outcome.replicated,

@@ -428,6 +428,8 @@ pub struct Dropped {
     pub flow: u16,
     /// Device index where it was dropped.
     pub device: u32,
+    /// Endpoints that do not get it: of a packet that switches copy those behind this place, else 1.
+    pub members: u64,
     /// Why.
     pub reason: DropReason,
 }

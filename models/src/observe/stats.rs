@@ -189,6 +189,8 @@ impl FlowStats {
 pub struct FlowLeft {
     /// Packets in the fabric or at their sources, copies counted.
     pub packets: u64,
+    /// The same, but a packet that switches will copy counts once for each endpoint that it is to reach.
+    pub to_arrive: u64,
     /// When the oldest of them was created.
     pub oldest_packet: Option<Time>,
     /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way;
@@ -200,8 +202,10 @@ pub struct FlowLeft {
 }
 
 impl FlowLeft {
-    pub(crate) fn packet(&mut self, created: u64) {
+    /// A packet that so many endpoints are to get.
+    pub(crate) fn packet(&mut self, created: u64, members: u64) {
         self.packets += 1;
+        self.to_arrive += members;
         let oldest = self.oldest_packet.get_or_insert(Time(created));
         *oldest = Time(created).min(*oldest);
     }
@@ -209,6 +213,7 @@ impl FlowLeft {
     /// Adds what is under way in a part of the fabric without protocols.
     pub(crate) fn add(&mut self, other: &FlowLeft) {
         self.packets += other.packets;
+        self.to_arrive += other.to_arrive;
         self.oldest_packet = self.oldest_packet.into_iter().chain(other.oldest_packet).min();
     }
 
@@ -274,8 +279,13 @@ pub struct SessionStats {
     pub resumed: [u64; 2],
     /// PDUs that applications sent.
     pub pdus_sent: u64,
-    /// PDUs that reached applications.
+    /// PDUs that reached applications as they were sent, each once.
     pub pdus_delivered: u64,
+    /// PDUs that reached applications with other octets than were sent: a message of several was lost, or came
+    /// twice, and the protocol does not number them.
+    pub pdus_damaged: u64,
+    /// PDUs that reached applications once more.
+    pub pdus_again: u64,
     /// PDUs refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub pdus_lost: u64,
     /// PDUs whose last message was given up; some may have arrived, if only the answers were lost.
@@ -290,7 +300,7 @@ pub struct SessionStats {
     pub broadcasts: u64,
     /// Copies of broadcasts that reached applications.
     pub broadcasts_delivered: u64,
-    /// Octets of PDUs that reached applications.
+    /// Octets of PDUs that reached applications as they were sent, each once.
     pub octets_delivered: u64,
     /// PDUs with which applications are done.
     pub pdus_taken: u64,
@@ -307,8 +317,6 @@ pub struct SessionStats {
     pub consumer_high_water: u32,
     /// Messages lost, duplicated and delayed by the scenario.
     pub injected: [u64; 3],
-    /// Of those duplicated, data: each is a PDU, or a part of one, that nobody sent twice.
-    pub data_doubled: u64,
     /// Steps of a script that found nothing to do.
     pub missed_steps: u64,
     /// USERDEFINED commands sent, those that a handler took, and those that came back as unknown.
@@ -391,6 +399,8 @@ impl SessionStats {
         self.resumed[1] += other.resumed[1];
         self.pdus_sent += other.pdus_sent;
         self.pdus_delivered += other.pdus_delivered;
+        self.pdus_damaged += other.pdus_damaged;
+        self.pdus_again += other.pdus_again;
         self.pdus_lost += other.pdus_lost;
         self.pdus_failed += other.pdus_failed;
         self.pdus_waiting += other.pdus_waiting;
@@ -408,7 +418,6 @@ impl SessionStats {
         for (sum, count) in self.injected.iter_mut().zip(other.injected) {
             *sum += count;
         }
-        self.data_doubled += other.data_doubled;
         self.missed_steps += other.missed_steps;
         for (sum, count) in self.user_defined.iter_mut().zip(other.user_defined) {
             *sum += count;

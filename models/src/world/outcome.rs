@@ -40,6 +40,9 @@ pub struct Outcome {
     /// acted. (Nobody waits for acknowledgements that are still on their way.) A packet that is left
     /// somewhere waits until the limit.
     pub end: Time,
+    /// Nothing was left to happen, then or later, and no packet was left anywhere: what had not arrived never
+    /// will.
+    pub over: bool,
     /// Totals of every port: (device, port, totals), in device and port order.
     pub ports: Vec<(u32, u8, PortStats)>,
     /// Totals of every endpoint that runs protocols: (device, totals), in device order.

@@ -300,6 +300,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 },
                 consumer,
                 faults: (0..d.below(4)).map(|_| fault(d)).collect(),
+                doubles: true,
                 script: None,
                 charted: d.chance(30),
                 census: Some(Duration(50 * T)),

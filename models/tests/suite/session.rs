@@ -84,6 +84,7 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         restarts: Vec::new(),
         consumer: None,
         faults: Vec::new(),
+        doubles: false,
         script: None,
         charted: false,
         census: None,

@@ -253,6 +253,7 @@ pub fn run(mood: Mood) -> RunData {
     RunData {
         name: mood.name.into(),
         outcome: Outcome {
+            over: false,
             end: LENGTH,
             ports: ports.iter().map(|&(device, port)| (device, port, stats(device, port))).collect(),
             agents: Vec::new(),

@@ -6,7 +6,7 @@ use super::launch::{self, Launcher};
 use super::setup::spoken;
 use super::{Node, Role, names};
 use crate::agent::Service;
-use crate::agent::courier::{Courier, Step};
+use crate::agent::courier::{self, Courier, Step};
 use crate::agent::protocol::{Cx, Token};
 use crate::agent::workload::Sender;
 use crate::config::{ContactSource, ScriptStep, SessionConfig, SessionProtocol, UserCommand, Wanted};
@@ -95,6 +95,8 @@ pub(super) struct Application {
     /// Data messages under way, and whether the PDU ends with them.
     pub under_way: BTreeMap<Token, bool>,
     consumer: Option<Box<Taker>>,
+    /// Which PDUs have come, where some may come twice.
+    seen: BTreeSet<(u64, u64)>,
     /// The rank of a program that it runs.
     pub courier: Option<Box<Courier>>,
     pub stats: SessionStats,
@@ -124,6 +126,7 @@ impl Application {
             agenda: BTreeMap::new(),
             entries: 0,
             under_way: BTreeMap::new(),
+            seen: BTreeSet::new(),
             consumer: config.consumer.map(|consumer| {
                 Box::new(Taker {
                     service: Service::new(consumer.service, seed, &format!("{path}/{flow}/consumer")),
@@ -499,11 +502,11 @@ impl Seat<'_> {
             let to = if everybody { [0xFF; 6] } else { self.app.address_of(peer, turn) };
             let from = self.app.address_of(self.app.config.node, turn);
             let mut frame = [&to[..], &from[..], &[0x88, 0xB5], &pdu[..]].concat();
-            stamp(&mut frame, FRAME_HEADER, cx.fabric_now);
+            stamp(&mut frame, FRAME_HEADER, cx.fabric_now, self.app.pdus);
             self.app.stats.broadcasts += u64::from(everybody);
             return self.send_frame(cx, peer, frame);
         }
-        stamp(&mut pdu, 0, cx.fabric_now);
+        stamp(&mut pdu, 0, cx.fabric_now, self.app.pdus);
         match self.app.config.wanted {
             Wanted::Nothing(stream) => {
                 self.look_up(cx.now, peer);
@@ -559,14 +562,15 @@ impl Seat<'_> {
             let former = self.app.is_of_former_life(cx, peer, sent_at(octets, header));
             self.app.stats.former_life += u64::from(former);
         }
-        self.count(octets, header);
+        let counts = self.count(peer, octets, header);
         if let Some(courier) = &mut self.app.courier {
             courier.heard(octets);
             return self.advance(cx);
         }
-        let sent = sent_at(octets, header);
+        // The application takes what it gets; only what is as it was sent, and the first time, has a time.
+        let sent = sent_at(octets, header).filter(|_| counts);
         let Some(taker) = &mut self.app.consumer else {
-            return self.done_with(cx, octets, header);
+            return self.done_with(cx, sent);
         };
         taker.waiting.push_back(sent);
         let waiting = taker.waiting.len() as u32;
@@ -578,19 +582,40 @@ impl Seat<'_> {
         self.take_next(cx);
     }
 
-    /// A PDU is delivered.
-    pub fn count(&mut self, octets: &[u8], header: usize) {
+    /// A PDU is delivered. Whether it is as it was sent, and has not come before: what carries it sees neither,
+    /// but the octets say which they are and how many there should be, if there is room for that.
+    pub fn count(&mut self, peer: u16, octets: &[u8], header: usize) -> bool {
+        let app = &mut *self.app;
+        let whole = match &app.courier {
+            Some(_) => courier::is_whole(octets),
+            None => is_whole(octets, header),
+        };
+        if !whole {
+            app.stats.pdus_damaged += 1;
+            return false;
+        }
+        if app.config.doubles {
+            let name = match &app.courier {
+                Some(_) => courier::name(octets),
+                None => name(peer, octets, header),
+            };
+            if name.is_some_and(|name| !app.seen.insert(name)) {
+                app.stats.pdus_again += 1;
+                return false;
+            }
+        }
         if header > 0 {
             let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));
-            self.app.stats.broadcasts_delivered += u64::from(group);
+            app.stats.broadcasts_delivered += u64::from(group);
         }
-        self.app.stats.pdus_delivered += 1;
-        self.app.stats.octets_delivered += (octets.len() - header) as u64;
+        app.stats.pdus_delivered += 1;
+        app.stats.octets_delivered += (octets.len() - header) as u64;
+        true
     }
 
-    /// Nobody has to do anything more with a PDU.
-    pub fn done_with(&mut self, cx: &Cx<'_>, octets: &[u8], header: usize) {
-        if let Some(sent) = sent_at(octets, header) {
+    /// Nobody has to do anything more with a PDU that was sent then.
+    pub fn done_with(&mut self, cx: &Cx<'_>, sent: Option<Time>) {
+        if let Some(sent) = sent {
             self.app.stats.taken(sent, Time(cx.fabric_now));
         }
     }
@@ -743,12 +768,37 @@ pub(super) fn address(node: u16) -> [u8; 6] {
 }
 
 /// When a PDU was sent, if it is long enough to say so.
-fn sent_at(pdu: &[u8], header: usize) -> Option<Time> {
+pub(super) fn sent_at(pdu: &[u8], header: usize) -> Option<Time> {
     pdu.get(header..).and_then(<[u8]>::first_chunk).map(|sent| Time(u64::from_be_bytes(*sent)))
 }
 
-fn stamp(pdu: &mut [u8], at: usize, now: u64) {
-    if let Some(place) = pdu.get_mut(at..at + 8) {
-        place.copy_from_slice(&now.to_be_bytes());
+/// Whether a PDU has as many octets as it was sent with, as far as it says so.
+fn is_whole(pdu: &[u8], header: usize) -> bool {
+    let said = pdu.get(header + 12..).and_then(<[u8]>::first_chunk).map(|octets| u32::from_be_bytes(*octets));
+    said.is_none_or(|octets| pdu.len() - header == octets as usize)
+}
+
+/// Who sent a PDU, and the how manieth of its source it is, if it is long enough to say so.
+fn name(peer: u16, pdu: &[u8], header: usize) -> Option<(u64, u64)> {
+    let number = pdu.get(header + 8..).and_then(<[u8]>::first_chunk)?;
+    // Along its way a frame may change hands, and keeps its addresses.
+    let source = match header {
+        0 => u64::from(peer),
+        _ => ethernet::addresses(pdu)?.1.iter().fold(0, |sum, &octet| sum << 8 | u64::from(octet)),
+    };
+    Some((source, u32::from_be_bytes(*number).into()))
+}
+
+/// Writes into a PDU, from `at` on, what its reader is to know of it, as far as there is room: when it was
+/// sent, the how manieth of its source it is, and how many octets it has.
+fn stamp(pdu: &mut [u8], at: usize, now: u64, number: u32) {
+    let octets = pdu.len().saturating_sub(at) as u32;
+    let words = [&now.to_be_bytes()[..], &number.to_be_bytes(), &octets.to_be_bytes()];
+    let mut at = at;
+    for word in words {
+        if let Some(place) = pdu.get_mut(at..at + word.len()) {
+            place.copy_from_slice(word);
+        }
+        at += word.len();
     }
 }

@@ -4,7 +4,7 @@
 //! The segment behind it sends one frame after the other at its rate; its hosts take what is theirs at once.
 //! What they send is made by the arrivals of the bridge: it is there at that instant.
 
-use super::application::{Action, Application, FRAME_HEADER, Seat, address};
+use super::application::{Action, Application, FRAME_HEADER, Seat, address, sent_at};
 use crate::agent::protocol::Cx;
 use crate::config::Outside;
 use session_management::endpoint::StreamRef;
@@ -202,8 +202,9 @@ impl Seat<'_> {
         let Some((to, _)) = ethernet::addresses(frame) else { return };
         if ethernet::is_group(to) || self.app.is_behind(to) {
             self.app.stats.left_fabric += 1;
-            self.count(frame, FRAME_HEADER);
-            self.done_with(cx, frame, FRAME_HEADER);
+            let sent = sent_at(frame, FRAME_HEADER);
+            let counts = self.count(self.app.config.node, frame, FRAME_HEADER);
+            self.done_with(cx, sent.filter(|_| counts));
         } else {
             self.app.stats.foreign += 1;
         }

@@ -161,7 +161,6 @@ impl Seat<'_> {
             }
             Some(Fate::Duplicate) => {
                 self.app.stats.injected[1] += 1;
-                self.app.stats.data_doubled += u64::from(message.data);
                 self.leave(cx, message.clone());
                 self.leave(cx, message);
             }

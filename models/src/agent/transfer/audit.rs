@@ -39,6 +39,14 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
         };
         *count += 1;
     }
+    let sent_off = nodes.iter().flat_map(|node| &node.ledger.sent_off);
+    let came = |tag: &u64| {
+        verified.contains_key(tag)
+            || waiting.contains(tag)
+            || places.waiting.contains(tag)
+            || places.overwritten.contains(tag)
+    };
+    totals.not_come = sent_off.filter(|tag| !came(tag)).count() as u64;
     totals.torn = torn(nodes);
     totals.stats.times.sort_unstable();
     totals.done.sort_unstable();

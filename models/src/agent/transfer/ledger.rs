@@ -115,6 +115,8 @@ pub(super) struct Ledger {
     pub verified: Vec<u64>,
     /// Tags that this end has sent, and knows to be complete.
     pub confirmed: Vec<u64>,
+    /// Tags that this end has sent, and of which nobody tells it whether they arrived.
+    pub sent_off: Vec<u64>,
     /// Tags of what this end writes and has not read back.
     pub written: BTreeSet<u64>,
     /// Tags of Puts that have arrived here.
@@ -174,6 +176,8 @@ impl Ledger {
                     }
                 } else if running.begun.is_some() && !self.unconfirmed {
                     self.confirmed.push(running.tag);
+                } else if running.begun.is_some() && running.stage != Stage::Out {
+                    self.sent_off.push(running.tag);
                 }
                 if let Some(begun) = running.begun.filter(|_| running.stage != Stage::Out) {
                     self.completed(begun, now);

@@ -62,6 +62,8 @@ pub struct TransferStats {
     pub wanted: u64,
     /// Begun by the end that wants them.
     pub begun: u64,
+    /// Of those not begun, those whose connection has ended, or was given up before it was open.
+    pub never_begun: u64,
     /// Complete, by what that end knows.
     pub completed: u64,
     /// Come to nothing, by [`TransferEnd`]; those of connections that never opened are not begun.
@@ -140,6 +142,7 @@ impl TransferStats {
     pub fn add(&mut self, other: &TransferStats) {
         self.wanted += other.wanted;
         self.begun += other.begun;
+        self.never_begun += other.never_begun;
         self.completed += other.completed;
         for (sum, count) in self.aborted.iter_mut().zip(other.aborted) {
             *sum += count;
@@ -212,6 +215,9 @@ pub struct TransferTotals {
     /// Puts that were complete, and had others in their place (a later one, or late Data of one that was
     /// given up) before the upper layer of the other end looked.
     pub overwritten: u64,
+    /// Over for their source, which nobody tells whether they arrived (`reliable` is off), and not there
+    /// whole: lost, or still on their way.
+    pub not_come: u64,
     /// Verified more than once.
     pub repeated: u64,
     /// FetchOps that were not atomic: two had the same word, or a word does not say how many there were.

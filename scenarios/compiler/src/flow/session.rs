@@ -403,6 +403,11 @@ pub(crate) fn nodes(
             stream: format!("{name}/{}/create", flow.name),
         });
         let unopened = matches!(filled(&session.opens), OpensKind::VendorStream(_));
+        let doubled = |faults: &Vec<MessageFault>| faults.iter().any(|fault| fault.fate == Fate::Duplicate);
+        let repeated = |steps: &Vec<(Time, ScriptStep)>| {
+            steps.iter().any(|(_, step)| matches!(step, ScriptStep::Duplicate { .. }))
+        };
+        let doubles = faults.values().any(doubled) || scripts.values().any(repeated);
         let closes = creates.is_some() && session.close_at.is_some();
         let config = SessionConfig {
             node: c.ids[device] as u16,
@@ -490,6 +495,7 @@ pub(crate) fn nodes(
                 go_at: consumer.go_at.unwrap_or(0),
             }),
             faults: faults.get(&device).cloned().unwrap_or_default(),
+            doubles,
             script: session.script.is_some().then(|| scripts.get(&device).cloned().unwrap_or_default()),
             program: None,
             charted: *filled(&session.chart),

@@ -1,0 +1,212 @@
+//! What became of what was asked for: books of small systems of which the answer is known before.
+
+use crate::truths::run;
+use analysis::VariantReport;
+use analysis::protocol::session::SessionSummary;
+use analysis::protocol::transfer::TransferSummary;
+use analysis::require::{Verdict, judge};
+use analysis::requirement::{Dimension, Limit, Relation, Subjects};
+use serde_json::{Value, json};
+
+/// A star of so many endpoints, with a flow.
+fn star(ports: u32, until: &str, flow: Value) -> Value {
+    json!({
+        "name": "z",
+        "run": {"until": until, "warmup": "0 ps"},
+        "topology": {"single_switch": {"ports": ports}},
+        "traffic": [flow],
+    })
+}
+
+fn report(scenario: &Value) -> VariantReport {
+    run(&scenario.to_string(), "accounts").swap_remove(0)
+}
+
+/// Asked, arrived, never, under way.
+fn books(report: &VariantReport) -> [u64; 4] {
+    let books = &report.flows[0].books;
+    [books.asked, books.arrived, books.never, books.under_way]
+}
+
+/// A sender of 100 packets to ten others; with `stop`, the switch hears XOFF for the way to one of them.
+fn group(stop: bool) -> Value {
+    let arrivals = json!({"constant": {"interval": "1 us", "phase": "500 ns"}});
+    let flow = json!({"name": "f", "from": "ep/00", "to": "mc", "arrivals": arrivals, "size": 256});
+    let mut scenario = star(12, "100 us", flow);
+    scenario["multicast"] = json!([{"name": "mc", "members": ["ep/0?", "ep/10", "!ep/00"]}]);
+    let writes = json!([{"at": "20 us", "port": "sw:1", "xoff": true}]);
+    scenario["voq"] =
+        json!({"enabled": true, "refresh": "off", "writes": if stop { writes } else { json!([]) }});
+    scenario
+}
+
+/// By hand: 100 packets to ten members are 1 000 copies, whether switches have made them or not. Of 20 packets
+/// all copies arrive before a port is stopped, that is a fifth; the last of 100 is created at 99.5 us.
+#[test]
+fn a_multicast_packet_is_asked_for_by_each_member() {
+    let free = books(&report(&group(false)));
+    assert_eq!(free[0], 1_000);
+    assert_eq!(free[1] + free[3], 1_000, "{free:?}");
+    let mut stopped = report(&group(true));
+    assert_eq!(books(&stopped), [1_000, 200, 0, 800]);
+    let limit = |value: f64| Limit {
+        relation: Relation::AtLeast,
+        value,
+        dimension: Dimension::Share,
+        text: String::new(),
+    };
+    let requirement = |value: f64| {
+        let subjects = Subjects::Flows(vec![0]);
+        analysis::require::requirement(subjects, "delivered", limit(value)).unwrap()
+    };
+    stopped.required = vec![requirement(0.2), requirement(0.201)];
+    let verdicts: Vec<Verdict> = judge(&stopped).iter().map(|judged| judged.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail]);
+}
+
+/// All frames are lost, and the ends have given up long before the limit: what is missing will never arrive.
+#[test]
+fn nothing_is_under_way_when_everything_is_over() {
+    let st = json!({"bytes": 10_000, "count": 4, "loss": {"data": 1, "control": 1}});
+    let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "st": st});
+    let mut scenario = star(3, "500 us", flow);
+    let lost = report(&scenario);
+    assert!(lost.run.outcome.end.0 < 500_000_000);
+    assert_eq!(books(&lost), [4, 0, 4, 0]);
+    // The same where something else goes on until the run is cut off: nobody connects a second time.
+    let arrivals = json!({"saturated": {"backlog": 2}});
+    let other = json!({"name": "g", "from": "ep/2", "to": "ep/1", "size": 256, "arrivals": arrivals});
+    scenario["traffic"].as_array_mut().unwrap().push(other);
+    let cut = report(&scenario);
+    assert_eq!(cut.run.outcome.end.0, 500_000_000);
+    assert_eq!(books(&cut), [4, 0, 4, 0]);
+}
+
+/// The line with the times of echoes.
+fn returned_text(told: &str) -> &str {
+    told.lines().find(|line| line.trim_start().starts_with("round trip:")).unwrap()
+}
+
+/// The host has one place and takes 1 us; a PDU of type 9 that finds none is discarded, and nobody waits.
+#[test]
+fn echoes_that_were_discarded_never_come_back() {
+    let arrivals = json!({"constant": {"interval": "500 ns", "phase": "0 ps"}});
+    let flow = json!({
+        "name": "f", "from": "ep/0", "to": "ep/1", "start": "0 ps", "limit": 100, "arrivals": arrivals,
+        "size": 100, "echo": {"carrier": "stream"},
+    });
+    let mut scenario = star(3, "2 ms", flow);
+    scenario["endpoint"] = json!({"host": {"rx_queue": 1, "rx_service": "1 us"}});
+    let whole = report(&scenario);
+    let [asked, arrived, never, under_way] = books(&whole);
+    assert_eq!((asked, arrived + never, under_way), (100, 100, 0));
+    assert!(never > 0);
+    let told = analysis::table::variant(&whole);
+    assert!(!told.contains(" under way\n    round"), "{told}");
+    assert!(told.contains(&format!("{never} lost")), "{told}");
+    // 99 % are told of 368 values or more, in every table.
+    assert!(returned_text(&told).contains("p99 -,"), "{told}");
+    // The run is cut off while some are on their way: those are not lost.
+    let mut short = scenario.clone();
+    short["run"]["until"] = json!("20 us");
+    assert!(books(&report(&short))[3] > 0);
+}
+
+/// Where nobody confirms, a source takes what it has sent for done. Without loss four of four Writes arrive; with
+/// loss those that their receiver has found whole, and no others, whatever the source believes.
+#[test]
+fn what_nobody_confirms_and_nobody_gets_has_not_arrived() {
+    let scenario = |loss: f64| {
+        let st = json!({"bytes": 100_000, "count": 4, "reliable": false, "loss": {"data": loss}});
+        star(3, "5 ms", json!({"name": "f", "from": "ep/0", "to": "ep/1", "st": st}))
+    };
+    assert_eq!(books(&report(&scenario(0.0))), [4, 4, 0, 0]);
+    let lost = report(&scenario(0.05));
+    let told = &TransferSummary::all(&lost.run)[0];
+    assert_eq!(books(&lost), [4, told.verified, 4 - told.verified, 0]);
+    assert!(told.verified < 4 && told.not_come == Some(4 - told.verified), "{told:?}");
+    let text = analysis::table::variant(&lost);
+    let wanted = format!("{} of 4 complete, {} octets compared", told.verified, told.verified_octets);
+    assert!(text.contains(&wanted) && text.contains("sent and never there whole"), "{text}");
+}
+
+/// 20 PDUs of 10 000 octets, each in three messages, and what the scenario does to some messages of data.
+fn session(size: u32, faults: &[(u32, &str)]) -> VariantReport {
+    let fault = |&(nth, fate): &(u32, &str)| json!({"from": "ep/0", "to": "ep/1", "message": "data", "nth": nth, "fate": fate});
+    let faults: Vec<Value> = faults.iter().map(fault).collect();
+    let arrivals = json!({"constant": {"interval": "20 us", "phase": "0 ps"}});
+    let flow = json!({
+        "name": "f", "from": "ep/0", "to": "ep/1", "size": size, "limit": 20, "start": "50 us",
+        "arrivals": arrivals, "session": {"faults": faults},
+    });
+    let mut scenario = star(4, "3 ms", flow);
+    scenario["endpoint"] = json!({"host": {"protocol_clock": 1_000, "response_timeout": "1 s"}});
+    report(&scenario)
+}
+
+/// Delivered as they were sent, lost with a word and without, damaged, again; octets.
+fn pdus(report: &VariantReport) -> ([u64; 5], u64) {
+    let told = serde_json::to_value(&SessionSummary::all(&report.run)[0]).unwrap();
+    let count = |key: &str| told["pdus"][key].as_u64().unwrap_or(0);
+    (["delivered", "lost", "lost_unseen", "damaged", "again"].map(count), count("octets"))
+}
+
+/// An application asked for what it sent. By hand: a PDU of one message that comes twice is there twice, and
+/// counts once. Of one in three messages the first or the last alone is a beginning or an end of nothing, so
+/// the PDU is there once and whole; with the second message twice it is no longer what was sent.
+#[test]
+fn what_comes_twice_was_asked_for_once() {
+    let five: Vec<(u32, &str)> = (1..=5).map(|nth| (nth, "duplicate")).collect();
+    let twice = session(1_000, &five);
+    assert_eq!(books(&twice), [20, 20, 0, 0]);
+    assert_eq!(pdus(&twice), ([20, 0, 0, 0, 5], 20_000));
+    let rate = |report: &VariantReport| report.flows[0].goodput_gbps.value;
+    assert_eq!(rate(&twice), rate(&session(1_000, &[])), "what came twice was not delivered twice");
+    for part in [1, 3] {
+        let once = session(10_000, &[(part, "duplicate")]);
+        assert_eq!((books(&once), pdus(&once)), ([20, 20, 0, 0], ([20, 0, 0, 0, 0], 200_000)), "{part}");
+    }
+    let longer = session(10_000, &[(2, "duplicate")]);
+    let ([delivered, lost, unseen, damaged, again], octets) = pdus(&longer);
+    assert_eq!((delivered, lost + damaged, unseen, again, octets), (19, 1, 0, 0, 190_000));
+    assert_eq!(books(&longer), [20, 19, 1, 0]);
+}
+
+/// The protocol does not number the messages of a PDU, so it cannot see that one in the middle is missing; who
+/// knows what was sent can. The loss of the first or the last message is seen by both.
+#[test]
+fn a_pdu_without_its_middle_has_not_arrived() {
+    let cut = session(10_000, &[(2, "lose")]);
+    assert_eq!((books(&cut), pdus(&cut)), ([20, 19, 1, 0], ([19, 0, 0, 1, 0], 190_000)));
+    let told = analysis::table::variant(&cut);
+    assert!(
+        told.contains("19 delivered, 0 lost, 0 waiting, 1 delivered with parts missing or twice"),
+        "{told}"
+    );
+    for part in [1, 3] {
+        let lost = session(10_000, &[(part, "lose")]);
+        let ([delivered, told, unseen, damaged, again], octets) = pdus(&lost);
+        assert_eq!(
+            (delivered + told + unseen + damaged, again, octets),
+            (20, 0, 10_000 * delivered),
+            "{part}"
+        );
+        assert_eq!(books(&lost)[2], 20 - delivered, "{part}");
+    }
+}
+
+/// By hand: twelve messages of 20 000 octets between four ranks are two PDUs each. Those of the first way lose
+/// their shape because messages of theirs come twice; what was asked for stays 24.
+#[test]
+fn a_program_asks_for_what_it_sends() {
+    let twice =
+        |nth: u32| json!({"from": "ep/0", "to": "ep/1", "message": "data", "nth": nth, "fate": "duplicate"});
+    let program = json!({"collective": "all_to_all", "octets": 20_000});
+    let session = json!({"program": program, "faults": [twice(1), twice(2), twice(3)]});
+    let done = report(&star(5, "5 ms", json!({"name": "p", "from": "ep/{0..3}", "session": session})));
+    let ([delivered, lost, unseen, damaged, _], _) = pdus(&done);
+    assert_eq!(delivered + lost + unseen + damaged, 24);
+    assert!(delivered < 24);
+    let [asked, arrived, never, under_way] = books(&done);
+    assert_eq!((asked, arrived + never, under_way), (12, 12, 0), "nothing is left to happen");
+}
