@@ -308,8 +308,9 @@ impl TransferPath {
     /// competition, ps, and what sets it. The destination has `slots`. With `stripes` the links are as many
     /// times as fast, and all else is not.
     ///
-    /// Where Control overtakes Data, the answer to a question for Slots counts the Data of the last Op_timeout
-    /// (`op_timeout`, ps of the fabric) as if it had not arrived (ST-5.2.5-10), because it may not have.
+    /// Where Control overtakes Data, the answer to a question for Slots counts the Data of the last
+    /// Op_timeout (`op_timeout`, ps of the fabric) as if it had not arrived (ST-5.2.5-10), because it may not
+    /// have.
     pub fn bound(&self, end: &TransferConfig, slots: u16, stripes: u64, op_timeout: u64) -> (u64, Bound) {
         let job = &end.job;
         let block = 1u64 << job.blocksize;
@@ -438,7 +439,7 @@ impl TransferPath {
         }
     }
 
-    /// The same way for Data in the other direction.
+    /// This way with Data in the other direction.
     fn reversed(&self) -> Self {
         let [source, destination] = self.hosts;
         let mut legs: Vec<Leg> = self.legs.iter().rev().cloned().collect();

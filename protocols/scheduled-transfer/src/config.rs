@@ -121,8 +121,8 @@ impl Config {
         (self.pending_timeouts as u64).saturating_mul(self.op_timeout)
     }
 
-    /// How long a send may be overtaken by another, `None` on a medium that is one FIFO: so long what was sent
-    /// on other channels does not count as arrived (ST-5.2.5-10).
+    /// How long a send may be overtaken by another, `None` on a medium that is one FIFO: so long what was
+    /// sent on other channels does not count as arrived (ST-5.2.5-10).
     #[must_use]
     pub const fn overtaking(&self) -> Option<u64> {
         if self.ordered && self.medium.single_fifo() && !self.separate_control {

@@ -666,9 +666,7 @@ impl Seat<'_> {
                 if self.app.consumer.as_ref().is_some_and(|taker| taker.stopped) {
                     let _ = self.node.endpoint.set_ready(cx.now, peer, receive, false);
                 }
-                if !self.close_unwanted(cx.now, peer) {
-                    self.send_waiting(cx.now, peer);
-                }
+                self.take_up(cx.now, peer);
             }
             Event::ConduitEnded { peer, .. } => self.conduit_ended(cx, peer),
             Event::Opened { stream: StreamRef { peer, side, stream }, .. }
@@ -685,15 +683,11 @@ impl Seat<'_> {
                     }
                 }
                 self.app.note(cx, || names::opened_words(side, stream));
-                if !self.close_unwanted(cx.now, peer) {
-                    self.send_waiting(cx.now, peer);
-                }
+                self.take_up(cx.now, peer);
             }
             // The transmit stream of a conduit is there after the conduit is.
             Event::Opened { stream, .. } if stream.side == Side::Transmit => {
-                if !self.close_unwanted(cx.now, stream.peer) {
-                    self.send_waiting(cx.now, stream.peer);
-                }
+                self.take_up(cx.now, stream.peer);
             }
             Event::Ended { stream, why, .. } => {
                 if why == Ending::NoAnswer {
@@ -747,6 +741,13 @@ impl Seat<'_> {
         if self.app.open.remove(&peer).is_some() {
             cx.emit(ProtocolFact::ConduitEnded);
             self.app.stats.ended += 1;
+        }
+    }
+
+    /// What waited for a peer is sent, or what opened is closed because nobody wants it any more.
+    fn take_up(&mut self, now: u64, peer: u16) {
+        if !self.close_unwanted(now, peer) {
+            self.send_waiting(now, peer);
         }
     }
 

@@ -43,9 +43,9 @@ pub struct StSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub receives: Option<u32>,
-    /// Slots of each end of a connection, 3 to 65534 (default 64); 65535: they are not counted. Four are enough
-    /// for all that two ends can do at a time, three for one silent Transfer. With two, an answer would never
-    /// tell of more than one, and one stays for the question.
+    /// Slots of each end of a connection, 3 to 65534 (default 64); 65535: they are not counted. Four are
+    /// enough for all that two ends can do at a time, three for one silent Transfer. With two, an answer
+    /// would never tell of more than one, and one stays for the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 3))]
     pub slots: Option<u16>,

