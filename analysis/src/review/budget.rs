@@ -86,7 +86,7 @@ fn meetings(config: &FabricConfig) -> Vec<(u16, [u32; 2], [u32; 2])> {
     let mut all = Vec::new();
     for agent in &config.agents {
         for part in agent.parts.iter().filter(|part| is_answered(part)) {
-            let of_sources = part.source.iter().flat_map(|source| destinations(source)).map(|to| to.1);
+            let of_sources = part.source.iter().flat_map(destinations).map(|to| to.1);
             let met: BTreeSet<u32> = of_sources.chain(peers(part)).collect();
             for id in met {
                 let owner = config.owners.get(id as usize).copied().filter(|owner| *owner != NO_OWNER);
