@@ -120,7 +120,8 @@ pub(crate) fn age(run: &RunData, at: Option<Time>) -> Option<u64> {
     at.map(|at| run.outcome.end.0.saturating_sub(at.0))
 }
 
-/// Nothing of a flow is in the fabric, at a host or in an engine: what has not arrived was lost without a word.
+/// Nothing of a flow is in the fabric, at a host or in an engine: what has not arrived was lost without a
+/// word.
 pub(crate) fn is_nowhere(run: &RunData, flow: usize) -> bool {
     let left = run.outcome.left.get(flow).copied().unwrap_or_default();
     left.packets + left.messages == 0 && left.oldest_message.is_none()

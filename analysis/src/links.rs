@@ -92,8 +92,8 @@ fn is_quiet(stats: &LinkStats) -> bool {
     *stats == LinkStats { packets: stats.packets, ..LinkStats::default() }
 }
 
-/// Packets and symbols that were to be damaged by number and were never sent. Where there are random errors, too,
-/// nobody knows which damage was whose, and nothing is said.
+/// Packets and symbols that were to be damaged by number and were never sent. Where there are random errors,
+/// too, nobody knows which damage was whose, and nothing is said.
 fn never_struck(report: &VariantReport) -> u64 {
     let config = &report.run.config;
     let struck: BTreeMap<(u32, u8), u64> = report

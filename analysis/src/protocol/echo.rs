@@ -50,8 +50,8 @@ impl Protocol for Echo {
     }
 }
 
-/// Echoes that nobody has told to be lost, and that are: a PDU of type 9 that a host discards is told to nobody
-/// before `timeout` is over.
+/// Echoes that nobody has told to be lost, and that are: a PDU of type 9 that a host discards is told to
+/// nobody before `timeout` is over.
 fn gone(run: &RunData, totals: &EchoTotals) -> u64 {
     let over = run.outcome.over || is_nowhere(run, totals.flow.into());
     if over { totals.under_way } else { 0 }

@@ -558,8 +558,8 @@ fn fate(run: &RunData, totals: &SessionTotals) -> (u64, u64) {
     // Nobody is told of a PDU of type 9 that was lost whole. But what is under way is in a packet or a
     // message, at the least one for each PDU; more of them than that cannot arrive any more.
     let under_way = stats.pdus_waiting + stats.data_held + left.packets + left.messages;
-    // What did not arrive as it was sent did not arrive. More may be told as lost than was sent, where messages
-    // came twice, or several of one PDU were lost.
+    // What did not arrive as it was sent did not arrive. More may be told as lost than was sent, where
+    // messages came twice, or several of one PDU were lost.
     let missing = asked.saturating_sub(stats.pdus_delivered);
     let known = (stats.pdus_lost + stats.pdus_failed + stats.pdus_damaged).min(missing);
     // A packet that switches copy stands for as many PDUs as it has copies.

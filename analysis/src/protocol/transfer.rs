@@ -151,8 +151,8 @@ pub struct TransferSummary {
     pub begun: u64,
     /// Complete. Where nobody confirms (`reliable` is off), those that are there whole.
     pub completed: u64,
-    /// Over for their source, which nobody tells more (`reliable` is off), and not there whole: lost, or still
-    /// on their way when the run ended. Only if there are such.
+    /// Over for their source, which nobody tells more (`reliable` is off), and not there whole: lost, or
+    /// still on their way when the run ended. Only if there are such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_come: Option<u64>,
     /// Begun, and not over at the end of the run.

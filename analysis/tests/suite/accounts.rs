@@ -40,8 +40,9 @@ fn group(stop: bool) -> Value {
     scenario
 }
 
-/// By hand: 100 packets to ten members are 1 000 copies, whether switches have made them or not. Of 20 packets
-/// all copies arrive before a port is stopped, that is a fifth; the last of 100 is created at 99.5 us.
+/// By hand: 100 packets to ten members are 1 000 copies, whether switches have made them or not. Of 20
+/// packets all copies arrive before a port is stopped, that is a fifth; the last of 100 is created at 99.5
+/// us.
 #[test]
 fn a_multicast_packet_is_asked_for_by_each_member() {
     let free = books(&report(&group(false)));
@@ -112,8 +113,8 @@ fn echoes_that_were_discarded_never_come_back() {
     assert!(books(&report(&short))[3] > 0);
 }
 
-/// Where nobody confirms, a source takes what it has sent for done. Without loss four of four Writes arrive; with
-/// loss those that their receiver has found whole, and no others, whatever the source believes.
+/// Where nobody confirms, a source takes what it has sent for done. Without loss four of four Writes arrive;
+/// with loss those that their receiver has found whole, and no others, whatever the source believes.
 #[test]
 fn what_nobody_confirms_and_nobody_gets_has_not_arrived() {
     let scenario = |loss: f64| {
@@ -132,7 +133,10 @@ fn what_nobody_confirms_and_nobody_gets_has_not_arrived() {
 
 /// 20 PDUs of 10 000 octets, each in three messages, and what the scenario does to some messages of data.
 fn session(size: u32, faults: &[(u32, &str)]) -> VariantReport {
-    let fault = |&(nth, fate): &(u32, &str)| json!({"from": "ep/0", "to": "ep/1", "message": "data", "nth": nth, "fate": fate});
+    let fault = |&(nth, fate): &(u32, &str)| {
+        let (from, to) = ("ep/0", "ep/1");
+        json!({"from": from, "to": to, "message": "data", "nth": nth, "fate": fate})
+    };
     let faults: Vec<Value> = faults.iter().map(fault).collect();
     let arrivals = json!({"constant": {"interval": "20 us", "phase": "0 ps"}});
     let flow = json!({
@@ -172,8 +176,8 @@ fn what_comes_twice_was_asked_for_once() {
     assert_eq!(books(&longer), [20, 19, 1, 0]);
 }
 
-/// The protocol does not number the messages of a PDU, so it cannot see that one in the middle is missing; who
-/// knows what was sent can. The loss of the first or the last message is seen by both.
+/// The protocol does not number the messages of a PDU, so it cannot see that one in the middle is missing;
+/// who knows what was sent can. The loss of the first or the last message is seen by both.
 #[test]
 fn a_pdu_without_its_middle_has_not_arrived() {
     let cut = session(10_000, &[(2, "lose")]);
@@ -195,8 +199,8 @@ fn a_pdu_without_its_middle_has_not_arrived() {
     }
 }
 
-/// By hand: twelve messages of 20 000 octets between four ranks are two PDUs each. Those of the first way lose
-/// their shape because messages of theirs come twice; what was asked for stays 24.
+/// By hand: twelve messages of 20 000 octets between four ranks are two PDUs each. Those of the first way
+/// lose their shape because messages of theirs come twice; what was asked for stays 24.
 #[test]
 fn a_program_asks_for_what_it_sends() {
     let twice =

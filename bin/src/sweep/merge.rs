@@ -106,8 +106,8 @@ fn unmeasured(manifest: &Manifest, data: &Data) -> String {
     let max = counted_text(u64::from(manifest.rule.max), "runs");
     let points = counted_text(points, "points");
     format!(
-        "The stop rule says nothing about {points}: not every run has {} of {}, so there is no interval, and they \
-         take all {max}.\n",
+        "The stop rule says nothing about {points}: not every run has {} of {}, so there is no interval, and \
+         they take all {max}.\n",
         stop.metric, stop.scope
     )
 }

@@ -281,8 +281,8 @@ pub struct SessionStats {
     pub pdus_sent: u64,
     /// PDUs that reached applications as they were sent, each once.
     pub pdus_delivered: u64,
-    /// PDUs that reached applications with other octets than were sent: a message of several was lost, or came
-    /// twice, and the protocol does not number them.
+    /// PDUs that reached applications with other octets than were sent: a message of several was lost, or
+    /// came twice, and the protocol does not number them.
     pub pdus_damaged: u64,
     /// PDUs that reached applications once more.
     pub pdus_again: u64,

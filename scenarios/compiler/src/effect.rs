@@ -165,8 +165,8 @@ pub(crate) fn deeds(c: &mut Compiler<'_>) {
     }
 }
 
-/// Lanes that links lose: each time some, and none that a rate of errors is about. Which lanes are left is not
-/// known here: errors fall on all of them alike.
+/// Lanes that links lose: each time some, and none that a rate of errors is about. Which lanes are left is
+/// not known here: errors fall on all of them alike.
 pub(crate) fn lanes(c: &mut Compiler<'_>, config: &FabricConfig) {
     let faults = filled(&c.spec.faults);
     let losses: Vec<(u64, u8)> = faults.lane_losses.iter().flatten().map(loss).collect();
@@ -207,8 +207,8 @@ fn loss(loss: &LaneLossSpec) -> (u64, u8) {
     (loss.at.read().unwrap_or(0), width.unwrap_or(0))
 }
 
-/// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do without:
-/// they cannot take it away.
+/// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do
+/// without: they cannot take it away.
 pub(crate) fn in_no_run(runs: &[&Spec], out: &mut Vec<Diagnostic>) {
     let mut useless = |pointer: String, message: &str, help: &str| {
         out.push(Diagnostic::error("SC051", pointer, message).help(help));

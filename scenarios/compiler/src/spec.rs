@@ -922,8 +922,8 @@ pub enum PermutationKind {
 pub struct HotspotSpec {
     /// Hot endpoints.
     pub hot: Names,
-    /// Share of the packets that go to them. A source without any cold endpoint sends all packets to hot ones, one
-    /// without any other hot endpoint none.
+    /// Share of the packets that go to them. A source without any cold endpoint sends all packets to hot
+    /// ones, one without any other hot endpoint none.
     pub share: Share,
     /// Flow under which hot packets are reported (default `<flow>.hot`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1101,8 +1101,8 @@ pub struct BitErrorSpec {
     /// Links: "device:port", or a device for all its links; patterns are allowed. Both directions have
     /// errors.
     pub link: String,
-    /// Probability that a bit (of 10 to a character) is wrong, 0 to 0.01; or one for each lane. Characters are
-    /// dealt to the lanes in turn, so the mean counts.
+    /// Probability that a bit (of 10 to a character) is wrong, 0 to 0.01; or one for each lane. Characters
+    /// are dealt to the lanes in turn, so the mean counts.
     pub rate: BitErrorRate,
     /// Characters that an error damages (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -582,8 +582,8 @@ impl Seat<'_> {
         self.take_next(cx);
     }
 
-    /// A PDU is delivered. Whether it is as it was sent, and has not come before: what carries it sees neither,
-    /// but the octets say which they are and how many there should be, if there is room for that.
+    /// A PDU is delivered. Whether it is as it was sent, and has not come before: what carries it sees
+    /// neither, but the octets say which they are and how many there should be, if there is room for that.
     pub fn count(&mut self, peer: u16, octets: &[u8], header: usize) -> bool {
         let app = &mut *self.app;
         let whole = match &app.courier {

@@ -365,8 +365,8 @@ fn cross(axes: &[Axis], groups: &[Group]) -> Vec<Point> {
     points
 }
 
-/// The settings of a point with their axes, in the order in which they apply: variants first, so that axes can
-/// vary a part of what these set.
+/// The settings of a point with their axes, in the order in which they apply: variants first, so that axes
+/// can vary a part of what these set.
 fn settings<'a>(axes: &'a [Axis], levels: &'a [u32]) -> impl Iterator<Item = (&'a Axis, &'a Setting)> {
     let of = |variants: bool| {
         axes.iter().zip(levels).filter(move |(axis, _)| (axis.name == VARIANT_AXIS) == variants).flat_map(
@@ -376,8 +376,8 @@ fn settings<'a>(axes: &'a [Axis], levels: &'a [u32]) -> impl Iterator<Item = (&'
     of(true).chain(of(false))
 }
 
-/// Settings of a point, in order, that are not in the scenario that is simulated: the table would name them all
-/// the same.
+/// Settings of a point, in order, that are not in the scenario that is simulated: the table would name them
+/// all the same.
 fn overwritten(all: &[(&Axis, &Setting, String)]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for (n, (axis, setting, path)) in all.iter().enumerate() {
