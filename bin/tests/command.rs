@@ -77,8 +77,10 @@ fn damage_that_never_strikes_is_told() {
         let scenario = format!(
             r#"{{"name": "x", "run": {{"until": "50 us", "warmup": "0 ps"}},
             "topology": {{"single_switch": {{"ports": 4}}}},
-            "traffic": [{{"name": "f", "from": "ep/0", "to": "ep/3",
-                          "arrivals": {{"constant": {{"interval": "1 us"}}}}}}],
+            "traffic": [
+                {{"name": "f", "from": "ep/0", "to": "ep/3",
+                  "arrivals": {{"constant": {{"interval": "1 us"}}}}}}
+            ],
             "faults": {{"corrupt": [{}]}}}}"#,
             hits.join(", ")
         );
