@@ -150,7 +150,7 @@ impl<P: Build> Links<P> {
 
     /// How many endpoints are to get a packet that leaves, or has left, through `from`: by the routes of the
     /// scenario, and 1 unless switches copy it. What leads nowhere is one that nobody gets.
-    pub fn awaiting(&self, from: PortId, destination: u32) -> u64 {
+    pub fn members(&self, from: PortId, destination: u32) -> u64 {
         let id = (destination & !MAINTENANCE) as usize;
         if destination & MAINTENANCE != 0 || self.config.owners.get(id).is_none_or(|owner| *owner != NO_OWNER)
         {
@@ -190,7 +190,7 @@ impl<P: Build> Links<P> {
     ) {
         let device = self.ports[port.index()].rx.device;
         let word = self.packets[packet].word();
-        let members = self.awaiting(self.packets[packet].port, self.packets[packet].destination);
+        let members = self.members(self.packets[packet].port, self.packets[packet].destination);
         self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), word);
         self.packets.unload(packet);
         if self.observe.probe.follows_packets() {

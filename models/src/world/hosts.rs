@@ -503,7 +503,7 @@ impl<P: Build> Fabric<P> {
     pub fn left(&self) -> Vec<FlowLeft> {
         let mut flows = vec![FlowLeft::default(); self.links.config.flows.len()];
         for (id, packet) in self.links.packets.iter() {
-            let members = self.links.awaiting(packet.port, packet.destination);
+            let members = self.links.members(packet.port, packet.destination);
             flows[usize::from(packet.flow)].packet(packet.created, members);
             let Some(Body::Message(_) | Body::Stream(_)) =
                 self.links.packets.cargoes.get(id).map(|cargo| &cargo.body)
