@@ -93,6 +93,39 @@ pub struct FabricConfig {
 }
 
 impl FabricConfig {
+    /// How many endpoints are to get a packet for `destination` that leaves, or has left, through `from`: by
+    /// the routes of the scenario, and 1 unless switches copy it. What leads nowhere is one that nobody gets.
+    /// `across`: the port at the other end of a link.
+    pub(crate) fn members(
+        &self,
+        from: (u32, u8),
+        destination: u32,
+        across: impl Fn((u32, u8)) -> Option<(u32, u8)>,
+    ) -> u64 {
+        // A type 8 packet has a mark in its id, which no table knows.
+        if self.owners.get(destination as usize).is_none_or(|owner| *owner != NO_OWNER) {
+            return 1;
+        }
+        // a loop in the tables must not be one here
+        let (mut heads, mut left, mut members) = (vec![from], 2 * self.devices.len(), 0);
+        while let Some((device, input)) = heads.pop().and_then(&across) {
+            left = left.saturating_sub(1);
+            let DeviceModel::Switch(switch) = &self.devices[device as usize].model else {
+                members += 1;
+                continue;
+            };
+            match switch.routes.entries.get(destination as usize).map(|route| route.egress) {
+                Some(Egress::Port(number)) if left > 0 => heads.push((device, number)),
+                Some(Egress::Multicast(mask)) if left > 0 => {
+                    let others = switch.routes.masks[usize::from(mask)].without(input);
+                    heads.extend(others.iter().map(|number| (device, number)));
+                }
+                _ => {}
+            }
+        }
+        members.max(1)
+    }
+
     /// Every source: of packets, then those that drive protocols.
     pub fn all_sources(&self) -> impl Iterator<Item = &SourceConfig> + Clone {
         let parts = self.agents.iter().flat_map(|agent| &agent.parts);

@@ -133,9 +133,11 @@ fn what_nobody_confirms_and_nobody_gets_has_not_arrived() {
 
 /// 20 PDUs of 10 000 octets, each in three messages, and what the scenario does to some messages of data.
 fn session(size: u32, faults: &[(u32, &str)]) -> VariantReport {
+    let way = |nth: u32| json!({"from": "ep/0", "to": "ep/1", "message": "data", "nth": nth});
     let fault = |&(nth, fate): &(u32, &str)| {
-        let (from, to) = ("ep/0", "ep/1");
-        json!({"from": from, "to": to, "message": "data", "nth": nth, "fate": fate})
+        let mut fault = way(nth);
+        fault["fate"] = json!(fate);
+        fault
     };
     let faults: Vec<Value> = faults.iter().map(fault).collect();
     let arrivals = json!({"constant": {"interval": "20 us", "phase": "0 ps"}});

@@ -1,7 +1,7 @@
 //! The life of a packet: it is admitted, and in the end delivered or dropped. Whoever makes a packet or takes
 //! one out of the fabric does it here, so that counts, fingerprints and observers agree.
 
-use crate::config::{DeviceModel, Egress, NO_OWNER, PacketSize};
+use crate::config::{NO_OWNER, PacketSize};
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
@@ -148,35 +148,23 @@ impl<P: Build> Links<P> {
         panic!("the parts of a latency add up to it: {:?}", self.delivery(port, packet, at))
     }
 
-    /// How many endpoints are to get a packet that leaves, or has left, through `from`: by the routes of the
-    /// scenario, and 1 unless switches copy it. What leads nowhere is one that nobody gets.
-    pub fn members(&self, from: PortId, destination: u32) -> u64 {
-        let id = (destination & !MAINTENANCE) as usize;
-        if destination & MAINTENANCE != 0 || self.config.owners.get(id).is_none_or(|owner| *owner != NO_OWNER)
-        {
+    /// How many endpoints do not get a packet that is dropped.
+    #[cold]
+    fn behind(&self, packet: u32, reason: DropReason) -> u64 {
+        // What leads nowhere is one that nobody gets.
+        if matches!(reason, DropReason::Unroutable | DropReason::EmptyMask) {
             return 1;
         }
-        // a loop in the tables must not be one here
-        let (mut heads, mut left, mut members) = (vec![from], 2 * self.config.devices.len(), 0);
-        while let Some(input) = heads.pop().and_then(|port| self.across(port)) {
-            let device = self.ports[input.index()].rx.device;
-            left = left.saturating_sub(1);
-            let DeviceModel::Switch(switch) = &self.config.devices[device as usize].model else {
-                members += 1;
-                continue;
-            };
-            let at = |number: u8| self.nodes.port((device, number));
-            match switch.routes.entries.get(id).map(|route| route.egress) {
-                Some(Egress::Port(number)) if left > 0 => heads.push(at(number)),
-                Some(Egress::Multicast(mask)) if left > 0 => {
-                    let others =
-                        switch.routes.masks[usize::from(mask)].without(self.nodes.number(device, input));
-                    heads.extend(others.iter().map(at));
-                }
-                _ => {}
-            }
-        }
-        members.max(1)
+        let record = &self.packets[packet];
+        let device = self.ports[record.port.index()].rx.device;
+        let from = (device, self.nodes.number(device, record.port));
+        self.config.members(from, record.destination, |port| {
+            self.config.links.iter().find_map(|link| match port {
+                _ if port == link.a => Some(link.b),
+                _ if port == link.b => Some(link.a),
+                _ => None,
+            })
+        })
     }
 
     /// A packet is lost at the device of `port`, with what it carries.
@@ -190,7 +178,7 @@ impl<P: Build> Links<P> {
     ) {
         let device = self.ports[port.index()].rx.device;
         let word = self.packets[packet].word();
-        let members = self.members(self.packets[packet].port, self.packets[packet].destination);
+        let members = self.behind(packet, reason);
         self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), word);
         self.packets.unload(packet);
         if self.observe.probe.follows_packets() {

@@ -503,7 +503,13 @@ impl<P: Build> Fabric<P> {
     pub fn left(&self) -> Vec<FlowLeft> {
         let mut flows = vec![FlowLeft::default(); self.links.config.flows.len()];
         for (id, packet) in self.links.packets.iter() {
-            let members = self.links.members(packet.port, packet.destination);
+            let device = self.links.ports[packet.port.index()].rx.device;
+            let from = (device, self.links.nodes.number(device, packet.port));
+            let members = self.links.config.members(from, packet.destination, |port| {
+                let peer = self.links.across(self.links.nodes.port(port))?;
+                let device = self.links.ports[peer.index()].rx.device;
+                Some((device, self.links.nodes.number(device, peer)))
+            });
             flows[usize::from(packet.flow)].packet(packet.created, members);
             let Some(Body::Message(_) | Body::Stream(_)) =
                 self.links.packets.cargoes.get(id).map(|cargo| &cargo.body)
