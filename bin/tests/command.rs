@@ -130,7 +130,7 @@ fn a_run_writes_its_folder_and_tells() {
     let home = Home::new();
     hotspot(&home);
     let said = home.ok(&["x.json", "--out", "there"]);
-    assert!(said.contains("victim goodput"), "{said}");
+    assert!(said.contains("goodput of victim "), "{said}");
     assert!(said.trim_end().ends_with("results in there/"), "{said}");
     let files = home.files();
     for name in [

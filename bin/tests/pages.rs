@@ -236,7 +236,7 @@ fn blocks(page: &str) -> Vec<(usize, &str, Vec<&str>)> {
 }
 
 /// Blocks that this file cannot run: page, kind, and who looks at them instead.
-const ELSEWHERE: [(&str, &str, &str); 6] = [
+const ELSEWHERE: [(&str, &str, &str); 8] = [
     ("docs/errors.md", "text", "written by the test of bad cases of `scenarios`"),
     (
         "docs/how-to/results-as-tables.md",
@@ -245,6 +245,8 @@ const ELSEWHERE: [(&str, &str, &str); 6] = [
     ),
     ("docs/how-to/results-as-tables.md", "sql", "takes DuckDB: run where `RIOSIM_PYTHON` is set"),
     ("docs/scenarios.md", "json", "parts of scenarios: `parts_of_scenarios_are_right`"),
+    ("docs/sessions.md", "json", "a flow: `flows_and_translators_of_pages_are_right`"),
+    ("docs/transfer.md", "json", "a translator: `flows_and_translators_of_pages_are_right`"),
     ("docs/sweeps.md", "json", "a sweep of a scenario of the reader: `parts_of_scenarios_are_right`"),
     ("docs/sweeps.md", "yaml", "takes a cluster; its command: `commands_of_other_pages_are_commands`"),
 ];
@@ -427,6 +429,55 @@ fn around(topology: &Value) -> Map<String, Value> {
         "parameters": {"load": "/traffic/control/arrivals/poisson/load"}
     });
     whole.as_object().unwrap().clone()
+}
+
+/// What the pages of protocols show is taken by the command in a small system: a flow of processors beside
+/// conduits, and a translator between RapidIO and Ethernet.
+#[test]
+fn flows_and_translators_of_pages_are_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = |name: &str| -> Vec<String> {
+        let text = fs::read_to_string(root().join("docs").join(name)).unwrap();
+        let parts = blocks(&text).into_iter().filter(|(_, kind, _)| *kind == "json");
+        parts.map(|(.., lines)| lines.join("\n")).collect()
+    };
+    let conduits = json!({"name": "conduits", "from": "ep/0", "to": "ep/1", "session": {}});
+    let flows = parts("sessions.md").into_iter().map(|part| {
+        let flow: Value = serde_json::from_str(&part).unwrap();
+        json!({
+            "topology": {"single_switch": {"ports": 5}}, "configure": {"fabric": {"host": "ep/4"}},
+            "endpoint": {"session": {"contact": "registers", "writes": ["contact"]}},
+            "traffic": [conduits, flow]
+        })
+    });
+    let devices = json!([
+        {"name": "a", "ports": 2}, {"name": "b", "ports": 2}, {"name": "end/0"}, {"name": "end/1"},
+        {"name": "T1/rapidio"}, {"name": "T1/ethernet"}
+    ]);
+    let ethernet = json!({"medium": "ethernet"});
+    let links = json!([
+        {"a": "a:0", "b": "end/0"}, {"a": "a:1", "b": "T1/rapidio"},
+        {"a": "b:0", "b": "T1/ethernet", "set": ethernet}, {"a": "b:1", "b": "end/1", "set": ethernet}
+    ]);
+    let translators = parts("transfer.md").into_iter().map(|part| {
+        let mut part: Map<String, Value> = serde_json::from_str(&format!("{{{part}}}")).unwrap();
+        part.insert("topology".into(), json!({"explicit": {"devices": devices, "links": links}}));
+        let transfers = json!({"bytes": 4096, "count": 1});
+        part.insert(
+            "traffic".into(),
+            json!([{"name": "write", "from": "end/0", "to": "end/1", "st": transfers}]),
+        );
+        Value::from(part)
+    });
+    let all: Vec<Value> = flows.chain(translators).collect();
+    assert!(all.len() >= 2, "{all:?}");
+    for mut whole in all {
+        whole["name"] = "part".into();
+        whole["run"] = json!({"until": "300 us", "warmup": "0 ps"});
+        fs::write(folder.path().join("part.json"), whole.to_string()).unwrap();
+        let ended = shell(folder.path(), None, "riosim check part.json").output().unwrap();
+        assert!(ended.status.success(), "{whole}\n{}", String::from_utf8_lossy(&ended.stderr));
+    }
 }
 
 /// What pages show of a scenario is taken by the command as a part of one, and what they show of a sweep is a

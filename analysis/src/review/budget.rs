@@ -226,6 +226,6 @@ mod tests {
         assert_eq!(ways(r#""st": {"operation": "get", "bytes": 1000, "count": 1}"#), 4);
         assert_eq!(ways(r#""arrivals": {"poisson": {"load": 0.1}}, "size": 100, "linx": {}"#), 4);
         assert_eq!(ways(r#""arrivals": {"poisson": {"load": 0.1}}, "size": 100, "streams": {}"#), 2);
-        assert_eq!(ways(r#""arrivals": {"poisson": {"load": 0.1}}, "size": 100"#), 2);
+        assert_eq!(ways(r#""arrivals": {"poisson": {"load": 0.1}}, "size": 96"#), 2);
     }
 }
