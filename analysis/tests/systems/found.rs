@@ -101,6 +101,19 @@ fn what_stands_still_at_the_end_is_a_stall() {
     );
 }
 
+/// The check of octets on the wire took packets of the second interface of a host for packets with short ids.
+#[test]
+fn stripes_have_ids_of_the_fabric() {
+    sound(
+        r#"{
+            "name": "t", "run": {"until": "60 us"}, "id_bits": 16,
+            "topology": {"single_switch": {"ports": 6}},
+            "traffic": [{"name": "s", "from": "ep/0", "to": {"cycle": ["ep/2", "ep/3"]},
+                         "st": {"stripes": {"from": 1, "to": 2}, "bytes": 20000}}]
+        }"#,
+    );
+}
+
 /// A multicast copy began to wait with the memory that the copy before it has of another port, where ackIDs
 /// had run out; when they ran out at its own port, too, more time had passed without one than at all.
 #[test]

@@ -133,8 +133,10 @@ impl<P: Build> Links<P> {
         if let Some(enumeration) = self.config.enumeration {
             return enumeration.ids;
         }
-        let agent = self.config.agents.iter().find(|agent| agent.device == device);
-        agent.map_or(IdSize::Dev8, |agent| agent.ids)
+        let agents = &self.config.agents;
+        let agent = agents.iter().find(|agent| agent.device == device);
+        // The agent of a host with several interfaces stands at the first of them, and ids have one size.
+        agent.or(agents.first()).map_or(IdSize::Dev8, |agent| agent.ids)
     }
 
     /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
