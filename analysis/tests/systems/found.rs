@@ -114,6 +114,32 @@ fn stripes_have_ids_of_the_fabric() {
     );
 }
 
+/// A node on two conveyances has two blocks, and each has a lock: two processors may have one each.
+#[test]
+fn each_block_has_its_own_lock() {
+    sound(
+        r#"{
+            "name": "t", "seed": 4, "run": {"until": "1000 us", "sample_every": "1 us", "stall_after": "off"},
+            "topology": {"chain": {"switches": 3, "endpoints_per_switch": 1}},
+            "links": {"length": "1 m", "phy_latency": "1 ns", "rate": "25.78125 Gbaud"},
+            "switch": {"pipeline": "30 ns"}, "configure": {"fabric": {"host": "ep/1"}},
+            "endpoint": {
+                "host": {"rx_service": {"uniform": ["0 ps", "2 us"]}, "rx_queue": 1024,
+                         "protocol_clock": 1000},
+                "session": {"management": "both", "data": "stream", "data_mailbox": 2, "contact": "assumed",
+                            "writes": []}},
+            "overrides": [{"link": "sw/1", "links": {"length": "7 m"}}],
+            "traffic": [
+                {"name": "session-1", "from": ["ep/1"], "to": "ep/2", "limit": 1, "size": 900,
+                 "arrivals": {"constant": {"load": "50 %"}}, "session": {"at": "0 ps"}, "priority": 0},
+                {"name": "initialise-0", "from": ["ep/0", "ep/1", "ep/2"], "to": {"uniform": {}},
+                 "priority": 0, "initialise": {"writes": ["contact"], "at": "3 us"}},
+                {"name": "initialise-1", "from": ["ep/0", "ep/1", "ep/2"], "to": {"uniform": {}},
+                 "initialise": {"stage": 2, "writes": ["periods"], "poll": "2000 us", "attempts": 100}}]
+        }"#,
+    );
+}
+
 /// A multicast copy began to wait with the memory that the copy before it has of another port, where ackIDs
 /// had run out; when they ran out at its own port, too, more time had passed without one than at all.
 #[test]

@@ -127,6 +127,8 @@ impl InitialiseStats {
 pub struct Hold {
     /// Id of the node.
     pub node: u16,
+    /// Which of its blocks, from 0: each has a lock of its own.
+    pub block: usize,
     /// The value with which it was taken.
     pub by: u16,
     /// The processor had read its own value there.
@@ -136,10 +138,10 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Whether there was an instant at which both counted the lock of one node as theirs.
+    /// Whether there was an instant at which both counted the lock of one block as theirs.
     pub fn meets(&self, other: &Hold) -> bool {
         let before = |a: &Hold, b: &Hold| a.until.is_some_and(|until| until <= b.from);
-        self.node == other.node && !before(self, other) && !before(other, self)
+        (self.node, self.block) == (other.node, other.block) && !before(self, other) && !before(other, self)
     }
 }
 
@@ -433,11 +435,12 @@ impl Processor {
     fn keep_hold(&mut self, cx: &Cx<'_>) {
         let Some(round) = &self.visiting else { return };
         let Some(machine) = &round.machine else { return };
-        let node = self.config.visits[round.visit].node;
-        let open = self.stats.holds.iter_mut().find(|hold| hold.node == node && hold.until.is_none());
+        let (node, block) = (self.config.visits[round.visit].node, round.blocks);
+        let is_open = |hold: &&mut Hold| (hold.node, hold.block) == (node, block) && hold.until.is_none();
+        let open = self.stats.holds.iter_mut().find(is_open);
         let (now, by) = (Time(cx.fabric_now), self.config.lock);
         match (machine.holds(), open) {
-            (true, None) => self.stats.holds.push(Hold { node, by, from: now, until: None }),
+            (true, None) => self.stats.holds.push(Hold { node, block, by, from: now, until: None }),
             // Without an answer nobody knows whether it has still the lock.
             (false, Some(open)) if !matches!(machine.end(), Some(End::Failed(_))) => open.until = Some(now),
             _ => {}
