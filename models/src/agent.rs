@@ -164,6 +164,14 @@ impl Workspace {
     }
 }
 
+/// The port of an interface, among the first and those of further ones.
+fn port_of<'a>(first: &'a mut Port, more: &'a mut [Port], interface: u8) -> &'a mut Port {
+    match interface {
+        0 => first,
+        further => &mut more[usize::from(further) - 1],
+    }
+}
+
 /// The further interfaces on RapidIO of the host that an agent is: number and id.
 fn further(config: &AgentConfig) -> impl Iterator<Item = (u8, u32)> {
     // A flow may name its first interface alone.
@@ -286,10 +294,7 @@ impl Agent {
             }
         };
         let now_there = self.clock.now(now);
-        let port = match interface {
-            0 => &mut self.port,
-            further => &mut self.more[usize::from(further) - 1],
-        };
+        let port = port_of(&mut self.port, &mut self.more, interface);
         port.handle(now_there, (&mut self.host, elsewhere), arrival, &mut events);
         self.work.events = events;
         self.turn(now);
@@ -337,10 +342,7 @@ impl Agent {
 
     /// A packet of type 9 has started to leave through an interface. Whether there is another.
     pub fn stream_started(&mut self, interface: u8) -> bool {
-        let port = match interface {
-            0 => &mut self.port,
-            further => &mut self.more[usize::from(further) - 1],
-        };
+        let port = port_of(&mut self.port, &mut self.more, interface);
         port.streams_waiting -= 1;
         port.wants_stream()
     }
@@ -494,7 +496,7 @@ impl Agent {
             Conveyance::Frame { .. } => self.work.frames.push(order.send),
             Conveyance::Stripe { cos, stream_id, interface } => {
                 order.send.conveyance = Conveyance::Stream { cos, stream_id };
-                self.more[usize::from(interface) - 1].submit(order);
+                port_of(&mut self.port, &mut self.more, interface).submit(order);
             }
             _ => self.port.submit(order),
         }

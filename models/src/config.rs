@@ -598,6 +598,17 @@ pub enum Destinations {
     Replay,
 }
 
+impl Destinations {
+    /// All ids, if they are in one list: not of a hot spot, nor of a trace.
+    pub fn listed(&self) -> Option<&[u32]> {
+        match self {
+            Destinations::Fixed(id) => Some(std::slice::from_ref(id)),
+            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => Some(ids),
+            Destinations::Hotspot { .. } | Destinations::Replay => None,
+        }
+    }
+}
+
 /// How long packets are.
 #[derive(Clone, Debug)]
 pub enum Sizes {

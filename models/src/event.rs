@@ -192,7 +192,7 @@ impl Payload {
 }
 
 /// What profiles call the kinds of events: those of [`Kind`], then the steps of links and of hosts.
-pub(crate) const KIND_NAMES: [&str; LINK_KINDS + 17 + 3] = [
+pub(crate) const KIND_NAMES: [&str; HOST_KINDS + 3] = [
     "arrival at a switch",
     "end of a pipeline",
     "acceptance",

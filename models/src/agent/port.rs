@@ -277,10 +277,7 @@ impl Port {
                 while let Some(event) = self.reassembly.poll_event() {
                     match event {
                         stream::ReceiverEvent::Delivered { cos, stream_id, payload, .. } => {
-                            let conveyance = match self.interface {
-                                0 => Conveyance::Stream { cos, stream_id },
-                                interface => Conveyance::Stripe { cos, stream_id, interface },
-                            };
+                            let conveyance = Conveyance::stream(cos, stream_id, self.interface);
                             let leg = self.leg(&payload.label, way, Cause::SourceQueue);
                             host.take_in(received(source, priority, conveyance, payload, leg));
                         }

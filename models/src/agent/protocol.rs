@@ -70,6 +70,16 @@ pub(crate) enum Conveyance {
     },
 }
 
+impl Conveyance {
+    /// A stream of type 9 through an interface of a host on RapidIO, counted from 0.
+    pub fn stream(cos: u8, stream_id: u16, interface: u8) -> Self {
+        match interface {
+            0 => Conveyance::Stream { cos, stream_id },
+            _ => Conveyance::Stripe { cos, stream_id, interface },
+        }
+    }
+}
+
 /// Names what was sent, for its [`Outcome`]: the part of the agent above [`PART_SHIFT`], then a number.
 pub(crate) type Token = u64;
 

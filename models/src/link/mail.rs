@@ -91,8 +91,7 @@ pub(super) fn apply_visible<S: Ports>(
 ) {
     while tx.has_record(key) {
         let record = tx.pop_record(cold, port);
-        tx.outstanding -= u16::from(record.acknowledged);
-        tx.free = i16::from(record.buffers) - tx.outstanding as i16;
+        (tx.free, tx.outstanding) = record.credit(tx.outstanding);
         let blocked = timing.blocked(tx.free, tx.outstanding);
         tx.clock.set_blocked(record.key.time().0, blocked);
     }
@@ -206,7 +205,7 @@ impl<P: Build> Links<P> {
 
     /// Whether a credit record is on its way to `port` at `key`.
     pub fn is_told_later(&self, port: PortId, key: EventKey) -> bool {
-        self.ports[port.index()].tx.last_record(&self.cold[port.index()]).is_some_and(|last| last > key)
+        self.ports[port.index()].tx.records(&self.cold[port.index()]).any(|record| record.key > key)
     }
 
     /// The record that the blocked transmitter of `port` was to be woken by is visible.

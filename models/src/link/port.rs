@@ -27,6 +27,15 @@ pub(crate) struct CreditRecord {
     pub acknowledged: u8,
 }
 
+impl CreditRecord {
+    /// Free buffers and packets on their way, where so many were on their way before.
+    #[inline(always)]
+    pub fn credit(&self, outstanding: u16) -> (i16, u16) {
+        let outstanding = outstanding - u16::from(self.acknowledged);
+        (i16::from(self.buffers) - outstanding as i16, outstanding)
+    }
+}
+
 /// Constants of a link direction. Most links of a fabric are alike, so ports share these by number.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkTiming {
@@ -269,37 +278,31 @@ impl<S: Ports> Tx<S> {
         if !self.has_record(key) {
             return self.clock.blocked();
         }
-        let kept = usize::from(self.pending.min(2));
-        let first = (0..kept).map(|n| CreditRecord {
-            key: self.keys[n],
-            buffers: self.buffers[n],
-            acknowledged: self.acknowledged[n],
-        });
         let (mut free, mut outstanding) = (self.free, self.outstanding);
-        for record in first.chain(cold.credits.iter().copied()).take_while(|record| record.key <= key) {
-            outstanding -= u16::from(record.acknowledged);
-            free = i16::from(record.buffers) - outstanding as i16;
+        for record in self.records(cold).take_while(|record| record.key <= key) {
+            (free, outstanding) = record.credit(outstanding);
         }
         timing.blocked(free, outstanding)
     }
 
-    /// When the youngest record that has not been consumed is visible.
-    pub(super) fn last_record(&self, cold: &Cold<S>) -> Option<EventKey> {
-        match self.pending {
-            0 => None,
-            n @ 1..=2 => Some(self.keys[usize::from(n) - 1]),
-            _ => cold.credits.back().map(|record| record.key),
-        }
+    /// All records that have not been consumed, oldest first.
+    pub(super) fn records<'a>(
+        &self,
+        cold: &'a Cold<S>,
+    ) -> impl Iterator<Item = CreditRecord> + use<'_, 'a, S> {
+        let near = 0..usize::from(self.pending.min(2));
+        near.map(|n| self.record(n)).chain(cold.credits.iter().copied())
+    }
+
+    #[inline]
+    fn record(&self, n: usize) -> CreditRecord {
+        CreditRecord { key: self.keys[n], buffers: self.buffers[n], acknowledged: self.acknowledged[n] }
     }
 
     /// The oldest record that has not been consumed.
     #[inline]
     pub(super) fn first_record(&self) -> Option<CreditRecord> {
-        (self.pending > 0).then(|| CreditRecord {
-            key: self.keys[0],
-            buffers: self.buffers[0],
-            acknowledged: self.acknowledged[0],
-        })
+        (self.pending > 0).then(|| self.record(0))
     }
 
     #[inline]
@@ -318,8 +321,7 @@ impl<S: Ports> Tx<S> {
     /// Takes the oldest record; there is one.
     #[inline]
     pub(super) fn pop_record(&mut self, cold: &mut [Cold<S>], port: PortId) -> CreditRecord {
-        let first =
-            CreditRecord { key: self.keys[0], buffers: self.buffers[0], acknowledged: self.acknowledged[0] };
+        let first = self.record(0);
         self.pending -= 1;
         // Also if there is no second: nobody looks at what is copied then, and no branch is predicted wrong.
         self.keys[0] = self.keys[1];

@@ -464,15 +464,11 @@ fn ends(
     }
     let devices = devices(c);
     for (_, destinations) in places {
-        let ids = match destinations {
-            Destinations::Fixed(id) => std::slice::from_ref(id),
-            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
-            Destinations::Hotspot { .. } | Destinations::Replay => {
-                let message = "a hot spot is made of packets, not of messages, streams or requests";
-                let help = "make two flows, one to the hot endpoints and one to all";
-                c.once(Diagnostic::error("SC048", format!("{at}/to"), message).help(help));
-                return None;
-            }
+        let Some(ids) = destinations.listed() else {
+            let message = "a hot spot is made of packets, not of messages, streams or requests";
+            let help = "make two flows, one to the hot endpoints and one to all";
+            c.once(Diagnostic::error("SC048", format!("{at}/to"), message).help(help));
+            return None;
         };
         for id in ids {
             match devices.get(id) {

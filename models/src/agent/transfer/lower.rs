@@ -36,11 +36,7 @@ pub(crate) fn conveyance(
     match medium {
         None => {
             let (priority, stream_id) = streams[usize::from(channel != 0)];
-            let conveyance = match interface {
-                0 => Conveyance::Stream { cos, stream_id },
-                _ => Conveyance::Stripe { cos, stream_id, interface },
-            };
-            (conveyance, priority)
+            (Conveyance::stream(cos, stream_id, interface), priority)
         }
         Some(medium) => (Conveyance::Frame { interface }, medium.priority(channel)),
     }

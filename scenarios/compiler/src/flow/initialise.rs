@@ -12,7 +12,7 @@ use crate::spec::*;
 use crate::topology::shortened;
 use crate::units::Ratio;
 use models::agent::initialise::{ProcessorConfig, Task, Visit};
-use models::config::{Announcement, Destinations, FabricConfig, ProtocolConfig};
+use models::config::{Announcement, FabricConfig, ProtocolConfig};
 use models::session_management::attribute::Attributes;
 use models::session_management::initialise::{MAX_STAGE, Work};
 use models::session_management::register::Contact;
@@ -114,11 +114,7 @@ impl Kind for Initialise {
             ends.insert(device, ProtocolConfig::Plugged(visited.clone()));
         }
         for ((device, destinations), position) in cast.places.iter().zip(0_u64..) {
-            let ids = match destinations {
-                Destinations::Fixed(id) => std::slice::from_ref(id),
-                Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
-                Destinations::Hotspot { .. } | Destinations::Replay => &[],
-            };
+            let ids = destinations.listed().unwrap_or_default();
             let own = c.ids[*device];
             let mut seen = BTreeSet::new();
             let others = ids.iter().filter(|&&id| id != own && seen.insert(id));

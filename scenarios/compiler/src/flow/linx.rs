@@ -360,11 +360,7 @@ pub(crate) fn nodes(
     for (device, destinations) in places {
         // A rank that talks to nobody is a node all the same: its program computes.
         peers.entry(*device).or_default();
-        let ids = match destinations {
-            Destinations::Fixed(id) => std::slice::from_ref(id),
-            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
-            Destinations::Hotspot { .. } | Destinations::Replay => &[],
-        };
+        let ids = destinations.listed().unwrap_or_default();
         let own = c.ids[*device];
         let spared = matches!(destinations, Destinations::Uniform { except: Some(_), .. });
         if ids.contains(&own) && !spared {

@@ -226,11 +226,7 @@ pub(crate) fn ends(
     let mut connections: BTreeMap<usize, u64> = BTreeMap::new();
     let mut positions: BTreeMap<usize, u64> = BTreeMap::new();
     for ((device, destinations), position) in places.iter().zip(0..) {
-        let ids = match destinations {
-            Destinations::Fixed(id) => std::slice::from_ref(id),
-            Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => &ids[..],
-            Destinations::Hotspot { .. } | Destinations::Replay => &[],
-        };
+        let ids = destinations.listed().unwrap_or_default();
         let own = c.ids[*device];
         let others: BTreeSet<u32> = ids.iter().copied().filter(|&id| id != own).collect();
         for id in &others {
@@ -281,7 +277,7 @@ pub(crate) fn ends(
     let most = connections.values().copied().max().unwrap_or(1);
     let hosts_of = connections.keys().chain(positions.keys()).copied().collect::<BTreeSet<usize>>();
     let declared = declared::all(c, at, st, hosts_of.iter().copied())?;
-    let between = translators::between(c, (at, flow), &hosts_of, hosts, &declared)?;
+    let between = translators::between(c, &config.owners, (at, flow), &hosts_of, hosts, &declared)?;
     // The smallest STUs have the most frames in front of an answer.
     let stu = declared.values().map(|declared| declared.stu).min().unwrap_or(*filled(&st.stu));
     let way = longest(c, config, (&peers, hosts), stu);

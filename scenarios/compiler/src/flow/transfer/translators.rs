@@ -8,7 +8,7 @@ use crate::flow::Hosts;
 use crate::medium;
 use crate::spec::*;
 use crate::translators::stu_max;
-use models::config::{Medium, NO_OWNER, Translator};
+use models::config::{Medium, Translator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -21,9 +21,10 @@ pub(super) struct Between {
     pub overtakes: bool,
 }
 
-/// The translators that a flow passes. `None` if its ends do not go with them.
+/// The translators that a flow passes. `owners`: devices by id. `None` if its ends do not go with them.
 pub(super) fn between(
     c: &mut Compiler<'_>,
+    owners: &[u32],
     (at, flow): (&str, &FlowSpec),
     ends: &BTreeSet<usize>,
     hosts: &Hosts,
@@ -39,12 +40,6 @@ pub(super) fn between(
     if c.out.len() > before {
         return None;
     }
-    let mut owners = vec![NO_OWNER; 1 << 16];
-    for &device in &c.graph.endpoints {
-        if let Some(slot) = owners.get_mut(c.ids[device] as usize) {
-            *slot = device as u32;
-        }
-    }
     // Of two segments all ways are alike.
     let segment = |device: usize| c.translation.segments[device];
     let pairs = ends.iter().flat_map(|&from| ends.iter().map(move |&to| (from, to)));
@@ -54,7 +49,7 @@ pub(super) fn between(
         .collect();
     let mut blocked = None;
     for &(from, to) in apart.values() {
-        let steps = c.translation.way(from as u32, c.ids[to] as u16, &owners);
+        let steps = c.translation.way(from as u32, c.ids[to] as u16, owners);
         let passed = || steps.iter().filter_map(|step| step.translator);
         for own in passed() {
             let whole = c.translation.translators.iter().find(|other| std::ptr::eq(&***other, own));
