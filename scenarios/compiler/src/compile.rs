@@ -204,6 +204,7 @@ impl Compiler<'_> {
         self.check_channels(&config);
         self.faults(&mut config);
         crate::effect::deeds(self);
+        crate::effect::moot(self);
         crate::effect::lanes(self, &config);
         crate::check::physics(self, &config);
         let port = |end: (u32, u8)| self.graph.port_name((end.0 as usize, end.1));

@@ -2,7 +2,6 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::names;
 use crate::resolved::Switch;
 use crate::spec::*;
 use crate::units;
@@ -46,11 +45,8 @@ pub(crate) fn obedience(c: &mut Compiler<'_>) {
         }
         let (mut hit, mut hears) = (false, false);
         for device in 0..c.graph.nodes.len() {
-            let is_switch = c.graph.is_switch(device);
-            let name = &c.graph.nodes[device].name;
             for number in 0..c.graph.ports(device) {
-                let named = names::matches(port, &c.graph.port_name((device, number)));
-                if named || !is_switch && names::matches(port, name) {
+                if c.graph.is_port_like((device, number), port) {
                     let neighbour = c.neighbours[device][usize::from(number)];
                     hit = true;
                     hears |= neighbour.is_some_and(|(_, other, _)| c.graph.is_switch(other));
@@ -91,49 +87,63 @@ pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &Por
 pub(crate) fn deeds(c: &mut Compiler<'_>) {
     let spec = c.spec;
     let mut all: Vec<(String, u64)> = Vec::new();
-    let faults = filled(&spec.faults);
-    let mut add = |list: &str, i: usize, at: &Quantity<Picoseconds>| {
+    let mut add = |pointer: String, at: &Quantity<Picoseconds>| {
         if let Ok(time) = at.read() {
-            all.push((format!("{list}/{i}/at"), time));
+            all.push((pointer, time));
         }
     };
+    let faults = filled(&spec.faults);
     for (i, fault) in faults.outages.iter().flatten().enumerate() {
-        add("/faults/outages", i, &fault.at);
+        add(format!("/faults/outages/{i}/at"), &fault.at);
     }
     for (i, fault) in faults.lane_losses.iter().flatten().enumerate() {
-        add("/faults/lane_losses", i, &fault.at);
+        add(format!("/faults/lane_losses/{i}/at"), &fault.at);
     }
     for (i, fault) in faults.silent_credits.iter().flatten().enumerate() {
-        add("/faults/silent_credits", i, &fault.at);
+        add(format!("/faults/silent_credits/{i}/at"), &fault.at);
     }
     for (i, fault) in faults.dead_devices.iter().flatten().enumerate() {
-        add("/faults/dead_devices", i, &fault.at);
+        add(format!("/faults/dead_devices/{i}/at"), &fault.at);
     }
     for (n, flow) in spec.traffic.iter().enumerate() {
-        let at = format!("/traffic/{n}");
         if let Some(linx) = &flow.linx {
+            let at = format!("/traffic/{n}/linx");
             for (i, fault) in linx.faults.iter().flatten().enumerate() {
-                add(&format!("{at}/linx/faults"), i, &fault.at);
+                add(format!("{at}/faults/{i}/at"), &fault.at);
             }
             for (i, disconnect) in linx.disconnects.iter().flatten().enumerate() {
-                add(&format!("{at}/linx/disconnects"), i, &disconnect.at);
+                add(format!("{at}/disconnects/{i}/at"), &disconnect.at);
             }
             for (i, inject) in linx.inject.iter().flatten().enumerate() {
-                add(&format!("{at}/linx/inject"), i, &inject.at);
+                add(format!("{at}/inject/{i}/at"), &inject.at);
             }
         }
         if let Some(session) = &flow.session {
+            let at = format!("/traffic/{n}/session");
             for (i, restart) in session.restarts.iter().flatten().enumerate() {
-                add(&format!("{at}/session/restarts"), i, &restart.at);
+                add(format!("{at}/restarts/{i}/at"), &restart.at);
             }
             for (i, inject) in session.inject.iter().flatten().enumerate() {
-                add(&format!("{at}/session/inject"), i, &inject.at);
+                add(format!("{at}/inject/{i}/at"), &inject.at);
             }
             for (i, command) in session.user_defined.iter().flatten().enumerate() {
-                add(&format!("{at}/session/user_defined"), i, &command.at);
+                add(format!("{at}/user_defined/{i}/at"), &command.at);
             }
+            session.close_at.iter().for_each(|close| add(format!("{at}/close_at"), close));
         }
     }
+    let until = c.run.until.0;
+    for (pointer, at) in all.into_iter().filter(|(_, at)| *at > until) {
+        let (at, until) = (units::time_text(at), units::time_text(until));
+        let message = format!("{at} has no effect here: the run is over at {until}");
+        let help = "an earlier time, or a longer \"run.until\"";
+        c.once(Diagnostic::error("SC051", pointer, message).help(help));
+    }
+}
+
+/// Settings that are about something which the scenario does not have.
+pub(crate) fn moot(c: &mut Compiler<'_>) {
+    let spec = c.spec;
     for (n, flow) in spec.traffic.iter().enumerate() {
         // Injected messages may be anything, and what a bridge has not learnt goes to everybody.
         let plain = flow.session.iter().filter(|session| session.inject.is_none());
@@ -147,15 +157,6 @@ pub(crate) fn deeds(c: &mut Compiler<'_>) {
             let pointer = format!("/traffic/{n}/session/ethernet/server");
             c.once(Diagnostic::error("SC051", pointer, message).help(help));
         }
-        let close = flow.session.as_ref().and_then(|session| session.close_at.as_ref()?.read().ok());
-        all.extend(close.map(|time| (format!("/traffic/{n}/session/close_at"), time)));
-    }
-    let until = c.run.until.0;
-    for (pointer, at) in all.into_iter().filter(|(_, at)| *at > until) {
-        let (at, until) = (units::time_text(at), units::time_text(until));
-        let message = format!("{at} has no effect here: the run is over at {until}");
-        let help = "an earlier time, or a longer \"run.until\"";
-        c.once(Diagnostic::error("SC051", pointer, message).help(help));
     }
     let outages = filled(&spec.faults).outages.iter().flatten().enumerate();
     for (i, _) in outages.filter(|(_, outage)| outage.every.is_some() && outage.times.unwrap_or(1) == 1) {
@@ -187,10 +188,7 @@ pub(crate) fn lanes(c: &mut Compiler<'_>, config: &FabricConfig) {
         let uneven = rates.iter().any(|rate| Some(rate) != rates.first());
         let meets = |link: &u32| {
             let edge = &c.graph.edges[*link as usize];
-            [edge.a, edge.b].into_iter().any(|end| {
-                names::matches(&errors.link, &c.graph.nodes[end.0].name)
-                    || names::matches(&errors.link, &c.graph.port_name(end))
-            })
+            [edge.a, edge.b].into_iter().any(|end| c.graph.is_end_like(end, &errors.link))
         };
         let Some(link) = widths.keys().copied().find(meets).filter(|_| uneven) else { continue };
         let edge = &c.graph.edges[link as usize];

@@ -2,7 +2,6 @@
 
 use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
-use crate::names;
 use crate::spec::*;
 use crate::topology::shortened;
 use crate::units::time_text;
@@ -182,10 +181,7 @@ impl Compiler<'_> {
 
     /// Links with an end that matches; an error if there is none.
     fn links_like(&mut self, pattern: &str, pointer: &str) -> Vec<usize> {
-        let matches = |(device, port): (usize, u8)| {
-            let name = &self.graph.nodes[device].name;
-            names::matches(pattern, name) || names::matches(pattern, &format!("{name}:{port}"))
-        };
+        let matches = |end: (usize, u8)| self.graph.is_end_like(end, pattern);
         let edges = self.graph.edges.iter().enumerate();
         let found: Vec<usize> =
             edges.filter(|(_, edge)| matches(edge.a) || matches(edge.b)).map(|(link, _)| link).collect();

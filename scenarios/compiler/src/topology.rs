@@ -22,6 +22,7 @@ pub use star::StarSpec;
 pub use xgft::XgftSpec;
 
 use crate::diagnostic::Diagnostic;
+use crate::names;
 use crate::settings::{LinkSpec, RoutingMethod};
 use models::config::PORTS_MAX;
 use schemars::JsonSchema;
@@ -205,6 +206,19 @@ impl Graph {
         } else {
             self.nodes[device].name.clone()
         }
+    }
+
+    /// Whether a pattern names one end of a link: its device, or the port as "device:port".
+    pub fn is_end_like(&self, (device, port): (usize, u8), pattern: &str) -> bool {
+        let name = &self.nodes[device].name;
+        names::matches(pattern, name) || names::matches(pattern, &format!("{name}:{port}"))
+    }
+
+    /// Whether a pattern names a port: as "device:port", or that of an endpoint by its device.
+    pub fn is_port_like(&self, (device, port): (usize, u8), pattern: &str) -> bool {
+        let name = &self.nodes[device].name;
+        let by_device = !self.is_switch(device) && names::matches(pattern, name);
+        by_device || names::matches(pattern, &format!("{name}:{port}"))
     }
 
     /// Links as text, one a line: for golden files.

@@ -76,12 +76,8 @@ impl Compiler<'_> {
             let (Some(port), Some(registers)) = (&change.port, &change.voq) else { continue };
             let mut hit = false;
             for (device, ports) in all.iter_mut().enumerate() {
-                let name = &self.graph.nodes[device].name;
-                let shown = self.graph.is_switch(device);
-                for (number, slot) in ports.iter_mut().enumerate() {
-                    if names::matches(port, &format!("{name}:{number}"))
-                        || (!shown && names::matches(port, name))
-                    {
+                for (number, slot) in (0..).zip(ports.iter_mut()) {
+                    if self.graph.is_port_like((device, number), port) {
                         *slot = (registers.over(&slot.0), format!("/overrides/{i}/voq"));
                         hit = true;
                     }

@@ -5,7 +5,6 @@ use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
 use crate::expand;
 use crate::medium;
-use crate::names;
 use crate::resolved::Wire;
 use crate::spec::*;
 use crate::topology::Edge;
@@ -37,11 +36,7 @@ impl Compiler<'_> {
             }
             for (i, change) in spec.overrides.iter().flatten().enumerate() {
                 let (Some(pattern), Some(own)) = (&change.link, &change.links) else { continue };
-                let ends = [edge.a, edge.b].map(|(d, p)| {
-                    let name = &self.graph.nodes[d].name;
-                    names::matches(pattern, name) || names::matches(pattern, &format!("{name}:{p}"))
-                });
-                if ends[0] || ends[1] {
+                if [edge.a, edge.b].into_iter().any(|end| self.graph.is_end_like(end, pattern)) {
                     hit[i] = true;
                     settings = over(own, &settings);
                     pointer = format!("/overrides/{i}/links");
