@@ -6,9 +6,12 @@ use models::run::Cost;
 
 /// Windows before the trial: until then the fabric fills.
 const BEFORE: u64 = 16;
-/// Windows at its end.
+/// Windows at its end, at least.
 const WINDOWS: u64 = 50;
-/// The trial is at most this part of a run: to do more than that twice costs more than it saves.
+/// How long it takes after the fabric is full, if the run is long enough, ns: several turns of whoever shares the
+/// machine. Less would take one hiccup for the rule.
+const ENOUGH: u64 = 20_000_000;
+/// The trial is about this part of a run at most: to do more than that twice costs more than it saves.
 const PART: u64 = 32;
 /// Events between two looks during the trial.
 pub(crate) const SLICE: u64 = 1 << 14;
@@ -42,20 +45,19 @@ impl Trial {
 
     /// After a slice: simulated time, time of the clock that measures waiting, and cost of the run so far.
     pub fn verdict(&mut self, now_ps: u64, clock: u64, cost: Cost) -> Verdict {
-        if now_ps > self.until_ps / PART {
-            return Verdict::Stay;
-        }
+        let last = now_ps > self.until_ps / PART;
         match self.full {
-            None if cost.windows >= BEFORE => {
+            None if cost.windows >= BEFORE && !last => {
                 self.full = Some((clock, cost));
                 Verdict::Open
             }
-            Some((begin, before)) if cost.windows >= WINDOWS => {
+            Some((begin, before)) if cost.windows >= WINDOWS && (last || clock - begin >= ENOUGH) => {
                 match pays(clock - begin, cost.waited - before.waited, cost.threads as u64) {
                     true => Verdict::Stay,
                     false => Verdict::Alone,
                 }
             }
+            _ if last => Verdict::Stay,
             _ => Verdict::Open,
         }
     }
@@ -82,15 +84,26 @@ mod tests {
 
     #[test]
     fn a_trial_is_short() {
+        const MS: u64 = 1_000_000;
         let cost = |windows, waited| Cost { windows, waited, threads: 2, ..Cost::default() };
-        let mut trial = Trial::new(3_200);
-        assert_eq!(trial.verdict(10, 0, cost(15, 0)), Verdict::Open);
-        // Who waits while the fabric fills, and when it is full no more.
-        assert_eq!(trial.verdict(20, 1_000, cost(16, 2_000)), Verdict::Open);
-        assert_eq!(trial.verdict(30, 1_500, cost(49, 2_900)), Verdict::Open);
-        assert_eq!(trial.verdict(100, 2_000, cost(50, 2_833)), Verdict::Stay);
-        assert_eq!(trial.verdict(100, 2_000, cost(50, 2_834)), Verdict::Alone);
+        let begun = || {
+            let mut trial = Trial::new(3_200);
+            assert_eq!(trial.verdict(10, 0, cost(15, 0)), Verdict::Open);
+            // Who waits while the fabric fills, and when it is full no more.
+            assert_eq!(trial.verdict(20, 10 * MS, cost(16, 20 * MS)), Verdict::Open);
+            trial
+        };
+        // Many windows soon, or few late: neither is enough.
+        assert_eq!(begun().verdict(30, 29 * MS, cost(500, 57 * MS)), Verdict::Open);
+        assert_eq!(begun().verdict(30, 40 * MS, cost(49, 70 * MS)), Verdict::Open);
+        // 20 ms of two threads: 16.66 ms of waiting are too many.
+        assert_eq!(begun().verdict(30, 30 * MS, cost(50, 36 * MS)), Verdict::Stay);
+        assert_eq!(begun().verdict(30, 30 * MS, cost(50, 37 * MS)), Verdict::Alone);
+        // A short run has less time, and what is known then decides.
+        assert_eq!(begun().verdict(101, 12 * MS, cost(50, 23 * MS)), Verdict::Alone);
+        assert_eq!(begun().verdict(101, 12 * MS, cost(50, 21 * MS)), Verdict::Stay);
         // Too late.
-        assert_eq!(trial.verdict(101, 2_000, cost(50, 4_000)), Verdict::Stay);
+        assert_eq!(begun().verdict(101, 40 * MS, cost(49, 80 * MS)), Verdict::Stay);
+        assert_eq!(Trial::new(3_200).verdict(101, 40 * MS, cost(50, 80 * MS)), Verdict::Stay);
     }
 }

@@ -160,10 +160,6 @@ fn isolate(fabric: &mut Fabric<Pointer<'static>>, cut: &Partition, own: u16) -> 
     fabric.links.cut(owners.clone(), own);
     fabric.links.observe.sample_every = 0;
     fabric.watchdog.stall_after = 0;
-    for endpoint in fabric.endpoints.iter_mut().filter(|endpoint| cut.part(endpoint.device) != own) {
-        endpoint.sources = Vec::new();
-        endpoint.next = u64::MAX;
-    }
     for switch in fabric.switches.iter_mut().filter(|switch| cut.part(switch.device) != own) {
         switch.backpressure = None;
         switch.routes = Routes::default();
@@ -225,7 +221,8 @@ impl Cut {
         let count = cut.parts();
         let parts: Vec<Mutex<Part>> = (0..count as u16)
             .map(|own| {
-                let mut fabric = Fabric::new(config.clone(), pipeline, part());
+                let mut fabric =
+                    Fabric::part(config.clone(), pipeline, part(), |device| cut.part(device) == own);
                 if wire_check {
                     fabric.links.check_wire();
                 }

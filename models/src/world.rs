@@ -80,6 +80,17 @@ pub(crate) struct Fabric<P: Build> {
 
 impl<P: Build> Fabric<P> {
     pub fn new(config: Arc<FabricConfig>, pipeline: PipelineMode, probe: P) -> Self {
+        Fabric::part(config, pipeline, probe, |_| true)
+    }
+
+    /// A part of a fabric: devices that are not its own have neither sources nor lists of packets, which is
+    /// most of what a large switch takes.
+    pub fn part(
+        config: Arc<FabricConfig>,
+        pipeline: PipelineMode,
+        probe: P,
+        own: impl Fn(u32) -> bool,
+    ) -> Self {
         let mut fabric = Fabric {
             foresight: is_large(&config),
             links: Links::new(config.clone(), pipeline == PipelineMode::Unfolded, probe),
@@ -90,7 +101,8 @@ impl<P: Build> Fabric<P> {
             watchdog: Watchdog::new(config.stall_after.map_or(0, |d| d.0)),
         };
         for (index, device) in config.devices.iter().enumerate() {
-            fabric.add_device(index as u32, device.ports.len() as u32);
+            let index = index as u32;
+            fabric.add_device(index, device.ports.len() as u32, own(index));
         }
         let tables = config.devices.iter().filter_map(|device| match &device.model {
             DeviceModel::Switch(switch) => Some(&switch.routes.entries),
@@ -105,7 +117,7 @@ impl<P: Build> Fabric<P> {
         }
         // A host that sets the fabric up lets traffic start.
         let early = if config.enumeration.is_none() { &config.sources[..] } else { &[] };
-        for source in early {
+        for source in early.iter().filter(|source| own(source.endpoint)) {
             let port = fabric.links.nodes.first_port(source.endpoint);
             let endpoint = fabric.links.nodes.endpoint(port);
             fabric.endpoints[endpoint].sources.push(Source::new(config.seed, source));
@@ -127,7 +139,7 @@ impl<P: Build> Fabric<P> {
         fabric
     }
 
-    fn add_device(&mut self, index: u32, ports: u32) {
+    fn add_device(&mut self, index: u32, ports: u32, own: bool) {
         let config = self.links.config.clone();
         let device = &config.devices[index as usize];
         let base = PortId::new(self.links.ports.len() as u32);
@@ -142,11 +154,12 @@ impl<P: Build> Fabric<P> {
                 (lanes, Owner::from(self.switches.next_id()))
             }
         };
-        let first_list = self.links.lists.len() as u32;
+        let lists = self.links.lists.len();
         let per_priority = ports * lanes;
-        self.links
-            .lists
-            .resize(self.links.lists.len() + (per_priority as usize) * PRIORITIES, List::default());
+        // Of a device that stands still nobody asks for one; whoever did would find none.
+        let first_list = if own { lists as u32 } else { NIL - per_priority };
+        let more = if own { per_priority as usize * PRIORITIES } else { 0 };
+        self.links.lists.resize(lists + more, List::default());
         for (p, port) in device.ports.iter().enumerate() {
             self.links.cold.push(Cold {
                 stride: per_priority,
@@ -199,7 +212,9 @@ impl<P: Build> Fabric<P> {
                         (u32::from(packets), false)
                     }
                 };
-                let inputs = if fifo {
+                let inputs = if !own {
+                    0
+                } else if fifo {
                     n * PRIORITIES
                 } else if direct {
                     0

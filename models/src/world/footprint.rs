@@ -1,7 +1,8 @@
 //! How much memory a fabric takes, from what there is of each thing.
 
 use crate::config::{
-    Buffering, DeviceModel, FabricConfig, InputQueueing, PRIORITIES, StagingConfig, SwitchConfig,
+    Buffering, DeviceConfig, DeviceModel, FabricConfig, InputQueueing, PRIORITIES, StagingConfig,
+    SwitchConfig,
 };
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
@@ -11,15 +12,19 @@ use crate::ports::{PortSet, Ports};
 use crate::switch::{Reads, Switch};
 use sim_core::EventKey;
 
-/// Octets that a run of this fabric takes, about: ports, lists, tables, sources, and a packet for each port.
-/// What observers keep, and what protocols do, comes on top.
-pub fn footprint(config: &FabricConfig) -> u64 {
-    if config.has_large_switch() { with_sets::<PortSet>(config) } else { with_sets::<u64>(config) }
+/// Octets that a run of this fabric in `parts` takes, about: ports, lists, tables, sources, and a packet for each
+/// port. What observers keep, and what protocols do, comes on top.
+///
+/// Each part knows all devices, but only one has the lists and the sources of each.
+pub fn footprint(config: &FabricConfig, parts: u64) -> u64 {
+    let (once, each) =
+        if config.has_large_switch() { with_sets::<PortSet>(config) } else { with_sets::<u64>(config) };
+    each.saturating_mul(parts).saturating_add(once)
 }
 
-/// Likewise with sets of ports of this kind.
-fn with_sets<S: Ports>(config: &FabricConfig) -> u64 {
-    let of_device = |device: &crate::config::DeviceConfig| {
+/// What there is once, and what there is in each part, with sets of ports of this kind.
+fn with_sets<S: Ports>(config: &FabricConfig) -> (u64, u64) {
+    let of_device = |device: &DeviceConfig| {
         let ports = device.ports.len();
         let each = size_of::<Port<S>>() + size_of::<Cold<S>>() + size_of::<EventKey>() + size_of::<Packet>();
         let (own, staging) = match &device.model {
@@ -29,12 +34,23 @@ fn with_sets<S: Ports>(config: &FabricConfig) -> u64 {
         let staging = if *staging == StagingConfig::None { 0 } else { size_of::<Staging>() + ports };
         (own + ports * (each + staging)) as u64
     };
-    let devices: u64 = config.devices.iter().map(of_device).sum();
-    devices + (config.sources.len() * size_of::<Source>()) as u64
+    let lists = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(switch) => lists(switch, device.ports.len()) as u64,
+        DeviceModel::Endpoint(_) => 0,
+    };
+    let sources = (config.sources.len() * size_of::<Source>()) as u64;
+    let all = &config.devices;
+    (all.iter().map(lists).sum::<u64>() + sources, all.iter().map(of_device).sum())
 }
 
-/// What a switch has besides its ports.
+/// What a switch has besides its ports and lists.
 fn of_switch<S: Ports>(switch: &SwitchConfig, ports: usize) -> usize {
+    let routes = switch.routes.entries.blocks().len() * size_of::<u32>();
+    size_of::<Switch<S>>() + routes + ports * (size_of::<Reads<S>>() + ports * size_of::<u16>())
+}
+
+/// The lists of packets of a switch.
+fn lists(switch: &SwitchConfig, ports: usize) -> usize {
     let lanes = match switch.buffering {
         Buffering::Direct | Buffering::Crosspoint { .. } => ports,
         Buffering::Output { .. } | Buffering::Shared { .. } => 1,
@@ -44,9 +60,7 @@ fn of_switch<S: Ports>(switch: &SwitchConfig, ports: usize) -> usize {
         (InputQueueing::Voq, Buffering::Direct) => 0,
         (InputQueueing::Voq, _) => ports,
     };
-    let lists = ports * (lanes + inputs) * PRIORITIES * size_of::<List>();
-    let routes = switch.routes.entries.blocks().len() * size_of::<u32>();
-    size_of::<Switch<S>>() + lists + routes + ports * (size_of::<Reads<S>>() + ports * size_of::<u16>())
+    ports * (lanes + inputs) * PRIORITIES * size_of::<List>()
 }
 
 #[cfg(test)]
@@ -80,16 +94,19 @@ mod tests {
         FabricConfig { devices: vec![device], ..FabricConfig::default() }
     }
 
-    /// A list of eight octets for each pair of ports and priority, with buffers between the pairs two; what
-    /// else there is of a port is less than a kibibyte.
+    /// A list of eight octets for each pair of ports and priority, with buffers between the pairs two, in however
+    /// many parts; what else there is of a port is less than a kibibyte in each of them.
     #[test]
     fn lists_go_with_the_square_of_the_ports() {
         for ports in [8, 64] {
             let pairs = (ports * ports) as u64;
             for (buffering, lists) in [(Buffering::Direct, 1), (Buffering::Crosspoint { depth: 1 }, 2)] {
-                let found = footprint(&switch(ports, buffering));
-                let law = pairs * lists * 4 * 8 + pairs * 2;
-                assert!((law..law + (ports as u64 + 1) * 1_024).contains(&found), "{ports}: {found}, {law}");
+                for parts in [1, 2] {
+                    let found = footprint(&switch(ports, buffering), parts);
+                    let law = pairs * lists * 4 * 8 + parts * pairs * 2;
+                    let rest = parts * (ports as u64 + 1) * 1_024;
+                    assert!((law..law + rest).contains(&found), "{ports}, {parts}: {found}, {law}");
+                }
             }
         }
     }

@@ -360,7 +360,7 @@ impl RunPlan {
         let takes = |variant: &Variant| {
             let is_switch = |device: &&DeviceConfig| matches!(device.model, DeviceModel::Switch(_));
             let switches = variant.config.devices.iter().filter(is_switch).count();
-            footprint(&variant.config).saturating_mul(threads.min(switches).max(1) as u64)
+            footprint(&variant.config, threads.min(switches).max(1) as u64)
         };
         let mut all: Vec<(u64, &Variant)> = self.variants.iter().map(|v| (takes(v), v)).collect();
         all.sort_by_key(|(octets, _)| std::cmp::Reverse(*octets));

@@ -73,15 +73,15 @@ fn memory_goes_with_runs_and_threads() {
         ]
     });
     let plan = load(&text.to_string(), "m.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let [two, four, three] =
-        [0, 1, 2].map(|variant: usize| models::run::footprint(&plan.variants[variant].config));
+    let takes = |variant: usize, parts| models::run::footprint(&plan.variants[variant].config, parts);
+    let [two, four, three] = [0, 1, 2].map(|variant| takes(variant, 1));
     assert!(0 < two && two < three && three < four);
     for (jobs, threads, law) in [
         (1, 1, four),
         (2, 1, four + three),
         (9, 1, two + three + four),
-        (1, 3, 3 * four),
-        (3, 9, 2 * two + 3 * three + 4 * four),
+        (1, 3, takes(1, 3)),
+        (3, 9, takes(0, 2) + takes(2, 3) + takes(1, 4)),
     ] {
         assert!(plan.check_memory(law, jobs, threads).is_ok(), "{jobs} runs, {threads} threads");
         let refused = plan.check_memory(law - 1, jobs, threads).expect_err("an octet too few");
