@@ -56,7 +56,7 @@ fn measure(ports: u64, until: &str) -> Measured {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("x.json"), scenario(ports, until)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
-    command.current_dir(&home).args(["x.json", "--no-figures", "--quiet", "--out", "out"]);
+    command.current_dir(&home).args(["x.json", "--threads", "1", "--no-figures", "--quiet", "--out", "out"]);
     assert!(command.stdout(Stdio::null()).status().unwrap().success());
     let text = std::fs::read_to_string(home.path().join("out/perf.json")).unwrap();
     let perf: Value = serde_json::from_str(&text).unwrap();

@@ -357,17 +357,17 @@ pub(crate) struct RunArgs {
     /// says otherwise
     #[arg(long, conflicts_with = "threads")]
     pub predict: bool,
-    /// Threads for each variant, 0 = all cores; no result depends on it. What cannot be cut into parts runs
-    /// on one thread, and says why
-    #[arg(long, value_name = "N", default_value = "1", hide_short_help = true)]
-    threads: u16,
+    /// Threads for each variant, 0 = all cores (default: the cores that no variant takes, where several are
+    /// faster); no result depends on it. What cannot be cut into parts runs on one thread, and says why
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    threads: Option<u16>,
 }
 
 impl RunArgs {
-    /// Threads for each variant.
-    pub fn threads(&self) -> usize {
+    /// Threads for each variant, if somebody says how many.
+    pub fn threads(&self) -> Option<usize> {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        if self.threads == 0 { cores() } else { self.threads.into() }
+        self.threads.map(|threads| if threads == 0 { cores() } else { threads.into() })
     }
 
     /// What the kernel needs to know.

@@ -36,10 +36,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let jobs = jobs(args, &plan);
     let predict = if args.predict { parts(&plan, jobs)? } else { 0 };
     if let Some(memory) = memory::ask() {
-        let fits = plan.check_memory(memory.available(), jobs, args.threads().max(predict));
+        let least = args.threads().unwrap_or(1).max(predict);
+        let fits = plan.check_memory(memory.available(), jobs, least);
         fits.map_err(|error| Failure::BadInput(rendered(&error)))?;
     }
-    let (options, threads) = (args.options(), args.threads());
+    let (options, threads) = (args.options(), threads(args, &plan, jobs));
     let way = Way { options, threads, predict, watched: !args.no_figures };
     let finished = if args.watch {
         simulate::all(&plan, way, jobs, &Watch::new(&plan)?, &interrupted)?
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.json {
         print(&Summary::new(&plan.name, &reports).to_json())?;
     } else if !args.quiet {
-        print(&tell(&plan, &reports, &perf, &target))?;
+        print(&tell(&plan, &reports, &perf, (&target, args.threads().is_some())))?;
     }
     verdict(&reports, stalled)
 }
@@ -111,7 +112,8 @@ fn verdict(reports: &[VariantReport], stalled: Option<String>) -> Result<(), Fai
     }
 }
 
-fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, target: &Path) -> String {
+/// Tables and sentences. Why a variant ran on one thread is told to whoever asked for several.
+fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, (target, asked): (&Path, bool)) -> String {
     let mut text = format!("{}\n\n", plan.title);
     for report in reports {
         text += &table::variant(report);
@@ -123,7 +125,7 @@ fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, target: &Path) -
     }
     for variant in &perf.variants {
         let name = &variant.variant;
-        if let Some(Threading::One { because, .. }) = &variant.threads {
+        if let (Some(Threading::One { because, .. }), true) = (&variant.threads, asked) {
             text += &format!("\n{name}: on one thread, because {because}");
         }
         if let Some(profile) = &variant.profile {
@@ -187,11 +189,27 @@ fn shown(target: &Path) -> PathBuf {
 /// At most as many as there are cores and variants; as few as leave every variant its threads. What is
 /// measured is not disturbed by what runs beside it, unless somebody asks for that.
 fn jobs(args: &RunArgs, plan: &RunPlan) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores();
     if (args.profile || args.predict) && args.jobs.is_none() {
         return 1;
     }
-    args.jobs.map_or(cores / args.threads(), usize::from).min(cores).min(plan.variants.len()).max(1)
+    let left = || cores / args.threads().unwrap_or(1);
+    args.jobs.map_or_else(left, usize::from).min(cores).min(plan.variants.len()).max(1)
+}
+
+/// Threads for each variant: as many as were asked for, or as leave every variant that runs at the time as many,
+/// if there is memory for their parts. What is measured has one, unless somebody asks for more.
+fn threads(args: &RunArgs, plan: &RunPlan, jobs: usize) -> usize {
+    let left = || {
+        let threads = if args.profile || args.predict { 1 } else { cores() / jobs };
+        let room = memory::ask().is_none_or(|m| plan.check_memory(m.available(), jobs, threads).is_ok());
+        if room { threads.max(1) } else { 1 }
+    };
+    args.threads().unwrap_or_else(left)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The first Ctrl-C ends the run in good order; a second one need not wait.

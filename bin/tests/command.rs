@@ -269,6 +269,27 @@ fn one_switch_runs_on_one_thread() {
     assert!(!said.contains("on one thread"), "{said}");
 }
 
+/// Cores that no variant takes are shared among the variants, with the same results; one of this fabric is too
+/// short for a trial, so what was begun is what is kept.
+#[test]
+fn idle_cores_are_used() {
+    let home = Home::new();
+    let said = tree(&home, "left", &[]);
+    assert!(!said.contains("on one thread"), "{said}");
+    tree(&home, "one", &["--threads", "1"]);
+    tree(&home, "jobs", &["--jobs", &std::thread::available_parallelism().unwrap().to_string()]);
+    for folder in ["one", "jobs"] {
+        same_but_for_perf(&home, "left", folder);
+    }
+    // One variant is one job, however many are allowed.
+    let cores = std::thread::available_parallelism().unwrap().get();
+    for folder in ["left", "jobs"] {
+        let count = cost(&home, folder)["threads"]["count"].as_u64();
+        assert_eq!(count, (cores > 1).then_some(cores as u64), "{folder}");
+    }
+    assert!(cost(&home, "one")["threads"].is_null());
+}
+
 /// All files of two result folders are the same, but for `perf.json`.
 fn same_but_for_perf(home: &Home, one: &str, other: &str) {
     let files = home.files();
