@@ -4,8 +4,10 @@
 
 use models::run::Cost;
 
-/// Windows before the trial: until then the fabric fills.
+/// Windows before the trial: until then the fabric fills ...
 const BEFORE: u64 = 16;
+/// ... and threads that have begun on one processor are parted, ns.
+const SETTLED: u64 = 10_000_000;
 /// Windows at its end, at least.
 const WINDOWS: u64 = 50;
 /// How long it takes after the fabric is full, if the run is long enough, ns: several turns of whoever shares the
@@ -34,20 +36,23 @@ pub(crate) enum Verdict {
 /// Trial of a run that ends at `until_ps`.
 pub(crate) struct Trial {
     until_ps: u64,
+    /// Time at the first look.
+    begun: Option<u64>,
     /// The time and what it has cost when the fabric was full.
     full: Option<(u64, Cost)>,
 }
 
 impl Trial {
     pub fn new(until_ps: u64) -> Self {
-        Trial { until_ps, full: None }
+        Trial { until_ps, begun: None, full: None }
     }
 
     /// After a slice: simulated time, time of the clock that measures waiting, and cost of the run so far.
     pub fn verdict(&mut self, now_ps: u64, clock: u64, cost: Cost) -> Verdict {
         let last = now_ps > self.until_ps / PART;
+        let settled = clock - *self.begun.get_or_insert(clock) >= SETTLED;
         match self.full {
-            None if cost.windows >= BEFORE && !last => {
+            None if cost.windows >= BEFORE && settled && !last => {
                 self.full = Some((clock, cost));
                 Verdict::Open
             }
@@ -89,8 +94,9 @@ mod tests {
         let begun = || {
             let mut trial = Trial::new(3_200);
             assert_eq!(trial.verdict(10, 0, cost(15, 0)), Verdict::Open);
-            // Who waits while the fabric fills, and when it is full no more.
-            assert_eq!(trial.verdict(20, 10 * MS, cost(16, 20 * MS)), Verdict::Open);
+            // Who waits while the fabric fills, and when it is full no more; nor who waits for 9 ms at first.
+            assert_eq!(trial.verdict(15, 9 * MS, cost(40, 18 * MS)), Verdict::Open);
+            assert_eq!(trial.verdict(20, 10 * MS, cost(40, 20 * MS)), Verdict::Open);
             trial
         };
         // Many windows soon, or few late: neither is enough.

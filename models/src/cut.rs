@@ -29,7 +29,8 @@ use overseer::{Overseer, Step};
 use sim_core::{ChosenList, Event, EventKey, Kernel, ListCounts, Time};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use threads::{Claims, Meeting};
+use std::thread::JoinHandle;
+use threads::{Claims, Gate, Meeting};
 
 /// The lower bound of an instant: whatever happens before it has a smaller key.
 fn floor(at: u64) -> EventKey {
@@ -186,12 +187,19 @@ fn is_own(
     owners[port.index()] == own
 }
 
-/// A run in parts.
+/// A run in parts, and the threads that do them beside the one that asks for it.
 pub(crate) struct Cut {
+    shared: Arc<Shared>,
+    others: Vec<JoinHandle<()>>,
+}
+
+/// What all threads know.
+struct Shared {
     parts: Vec<Mutex<Part>>,
     /// What was sent in the windows with an even number, and in the others: by who gets it, and who sent it.
     post: [Vec<Mutex<Mail>>; 2],
     overseer: Mutex<Overseer>,
+    gate: Gate,
     meeting: Meeting,
     claims: Claims,
     threads: Threads,
@@ -231,9 +239,10 @@ impl Cut {
             .collect();
         let post = || (0..count * count).map(|_| Mutex::default()).collect();
         let threads = Threads { count: threads.count.clamp(1, count), ..threads };
-        Cut {
+        let shared = Arc::new(Shared {
             post: [post(), post()],
             overseer: Mutex::new(Overseer::new(config, cut, observer, threads.ledger)),
+            gate: Gate::default(),
             meeting: Meeting::new(threads.count),
             claims: Claims::new(count),
             threads,
@@ -245,28 +254,125 @@ impl Cut {
             between: AtomicU64::new(0),
             looks: AtomicU64::new(0),
             parts,
-        }
+        });
+        let others = (1..threads.count).map(|thread| {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || shared.slices(thread))
+        });
+        Cut { others: others.collect(), shared }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        lock(&self.overseer).begin(limit, max_events);
-        self.over.store(false, Ordering::Relaxed);
-        self.prepare();
-        if !self.over.load(Ordering::Relaxed) {
-            std::thread::scope(|scope| {
-                let cut = &*self;
-                let others: Vec<_> =
-                    (1..cut.threads.count).map(|thread| scope.spawn(move || cut.work(thread))).collect();
-                cut.work(0);
-                for other in others {
-                    if let Err(panic) = other.join() {
-                        std::panic::resume_unwind(panic);
-                    }
-                }
-            });
+        let shared = &*self.shared;
+        lock(&shared.overseer).begin(limit, max_events);
+        shared.over.store(false, Ordering::Relaxed);
+        shared.prepare();
+        if !shared.over.load(Ordering::Relaxed) {
+            shared.gate.open();
+            shared.work(0);
+            shared.gate.wait_for_all(self.others.len() as u64);
+            if shared.meeting.is_broken() {
+                self.end();
+            }
         }
-        lock(&self.overseer).progress()
+        lock(&self.shared.overseer).progress()
+    }
+
+    /// The other threads end; a panic of one of them goes on here.
+    fn end(&mut self) {
+        self.shared.gate.close();
+        for other in self.others.drain(..) {
+            if let (Err(panic), false) = (other.join(), std::thread::panicking()) {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+
+    /// Simulated time reached.
+    pub fn now(&self) -> Time {
+        lock(&self.shared.overseer).now()
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        lock(&self.shared.overseer).events()
+    }
+
+    /// Totals so far; nobody works.
+    pub fn look(&self) -> Outcome {
+        let parts: Vec<MutexGuard<'_, Part>> = self.shared.parts.iter().map(lock).collect();
+        let overseer = lock(&self.shared.overseer);
+        let fabrics = parts.iter().map(|part| (&part.kernel.world, part.kernel.events_handled()));
+        overseer.totals(fabrics, overseer.now())
+    }
+
+    /// What it has cost so far that the run is cut.
+    pub fn cost(&self) -> Cost {
+        let waited = self.shared.waited.load(Ordering::Relaxed);
+        Cost { waited, threads: self.shared.threads.count, ..lock(&self.shared.overseer).cost() }
+    }
+
+    /// What windows have come to so far, if that is kept.
+    pub fn ledger(&self) -> Option<Ledger> {
+        let mut ledger = lock(&self.shared.overseer).ledger()?.clone();
+        let looks = self.shared.looks.load(Ordering::Relaxed);
+        let between = self.shared.between.load(Ordering::Relaxed) - looks;
+        ledger.spent = Spent { between, looks, ..Spent::default() };
+        for part in &self.shared.parts {
+            let spent = lock(part).spent;
+            ledger.spent.events += spent.events;
+            ledger.spent.mail += spent.mail;
+        }
+        Some(ledger)
+    }
+
+    /// What has passed through the lists of all parts so far, and samples and looks of the watchdog, which
+    /// are events of none of them; if lists count.
+    pub fn counts(&self) -> Option<(ListCounts, [u64; 2])> {
+        let mut all: Option<ListCounts> = None;
+        for part in &self.shared.parts {
+            let part = lock(part);
+            let counts = part.kernel.list().counts()?;
+            match &mut all {
+                None => all = Some(counts.clone()),
+                Some(all) => all.add(counts),
+            }
+        }
+        Some((all?, lock(&self.shared.overseer).own()))
+    }
+
+    /// Ends the run: settles everything that is due by now. The observers, that of the whole first, the
+    /// totals, and what it cost.
+    pub fn finish(mut self) -> (Pointer<'static>, Vec<Pointer<'static>>, Outcome, Cost) {
+        self.end();
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        let shared = Arc::into_inner(shared).expect("the other threads have ended");
+        let open = |part: Mutex<Part>| part.into_inner().expect("no part has panicked");
+        let kernels = shared.parts.into_iter().map(|part| open(part).kernel).collect();
+        let overseer = shared.overseer.into_inner().expect("the overseer has not panicked");
+        let (waited, threads) = (shared.waited.into_inner(), shared.threads.count);
+        let (observer, observers, outcome, cost) = overseer.finish(kernels);
+        (observer, observers, outcome, Cost { waited, threads, ..cost })
+    }
+}
+
+impl Drop for Cut {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    /// What a thread does as long as there are slices.
+    fn slices(&self, thread: usize) {
+        let mut slice = 0;
+        while self.gate.wait(slice) {
+            let _done = Leaving(&self.gate);
+            self.work(thread);
+            slice += 1;
+        }
     }
 
     /// Windows until the slice is over.
@@ -375,69 +481,14 @@ impl Cut {
             part.next = part.next_here();
         }
     }
+}
 
-    /// Simulated time reached.
-    pub fn now(&self) -> Time {
-        lock(&self.overseer).now()
-    }
+/// Leaves a slice, however that ends.
+struct Leaving<'a>(&'a Gate);
 
-    /// Events handled so far.
-    pub fn events(&self) -> u64 {
-        lock(&self.overseer).events()
-    }
-
-    /// Totals so far; nobody works.
-    pub fn look(&self) -> Outcome {
-        let parts: Vec<MutexGuard<'_, Part>> = self.parts.iter().map(lock).collect();
-        let overseer = lock(&self.overseer);
-        let fabrics = parts.iter().map(|part| (&part.kernel.world, part.kernel.events_handled()));
-        overseer.totals(fabrics, overseer.now())
-    }
-
-    /// What it has cost so far that the run is cut.
-    pub fn cost(&self) -> Cost {
-        let waited = self.waited.load(Ordering::Relaxed);
-        Cost { waited, threads: self.threads.count, ..lock(&self.overseer).cost() }
-    }
-
-    /// What windows have come to so far, if that is kept.
-    pub fn ledger(&self) -> Option<Ledger> {
-        let mut ledger = lock(&self.overseer).ledger()?.clone();
-        let looks = self.looks.load(Ordering::Relaxed);
-        let between = self.between.load(Ordering::Relaxed) - looks;
-        ledger.spent = Spent { between, looks, ..Spent::default() };
-        for part in &self.parts {
-            let spent = lock(part).spent;
-            ledger.spent.events += spent.events;
-            ledger.spent.mail += spent.mail;
-        }
-        Some(ledger)
-    }
-
-    /// What has passed through the lists of all parts so far, and samples and looks of the watchdog, which
-    /// are events of none of them; if lists count.
-    pub fn counts(&self) -> Option<(ListCounts, [u64; 2])> {
-        let mut all: Option<ListCounts> = None;
-        for part in &self.parts {
-            let part = lock(part);
-            let counts = part.kernel.list().counts()?;
-            match &mut all {
-                None => all = Some(counts.clone()),
-                Some(all) => all.add(counts),
-            }
-        }
-        Some((all?, lock(&self.overseer).own()))
-    }
-
-    /// Ends the run: settles everything that is due by now. The observers, that of the whole first, the
-    /// totals, and what it cost.
-    pub fn finish(self) -> (Pointer<'static>, Vec<Pointer<'static>>, Outcome, Cost) {
-        let open = |part: Mutex<Part>| part.into_inner().expect("no part has panicked");
-        let kernels = self.parts.into_iter().map(|part| open(part).kernel).collect();
-        let overseer = self.overseer.into_inner().expect("the overseer has not panicked");
-        let (waited, threads) = (self.waited.into_inner(), self.threads.count);
-        let (observer, observers, outcome, cost) = overseer.finish(kernels);
-        (observer, observers, outcome, Cost { waited, threads, ..cost })
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
     }
 }
 

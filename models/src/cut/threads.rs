@@ -1,9 +1,13 @@
 //! Threads that do the same windows: who does which part, and where they wait for each other.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
 
 /// How often whoever waits looks before it lets others run.
 const SPINS: u32 = 4_000;
+/// How often it lets others run before it sleeps, where that may be: between two slices of a run. Who sleeps, or is
+/// new, often comes to the processor of whoever woke it, and they take turns for milliseconds.
+const TURNS: u32 = 20_000;
 
 /// All threads meet here after each window. The last to come prepares the next one, then all go on.
 #[derive(Debug)]
@@ -35,24 +39,96 @@ impl Meeting {
             self.opened.store(window + 1, Ordering::Release);
             return true;
         }
-        let mut spins = 0;
+        let mut looks = 0;
         while self.opened.load(Ordering::Acquire) <= window {
-            if self.broken.load(Ordering::Relaxed) {
+            if self.is_broken() {
                 return false;
             }
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
+            looks += 1;
+            pause(looks);
         }
         true
+    }
+
+    /// Whether somebody has panicked.
+    pub fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
     }
 
     /// While this lives, a panic of its thread is noticed by those who wait.
     pub fn watch(&self) -> Alarm<'_> {
         Alarm(self)
+    }
+}
+
+/// Between the looks of somebody who waits.
+fn pause(looks: u32) {
+    if looks < SPINS {
+        std::hint::spin_loop();
+    } else {
+        std::thread::yield_now();
+    }
+}
+
+/// Threads live as long as a run, and wait here between its slices.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    /// Slices that have begun.
+    begun: AtomicU64,
+    /// Threads that have done a slice, in all slices together.
+    done: AtomicU64,
+    /// There are no more slices.
+    closed: AtomicBool,
+    lock: Mutex<()>,
+    bell: Condvar,
+}
+
+impl Gate {
+    /// The next slice begins.
+    pub fn open(&self) {
+        self.begun.fetch_add(1, Ordering::Release);
+        self.ring();
+    }
+
+    /// There are no more slices.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.ring();
+    }
+
+    /// Wakes who sleeps; whoever is about to has the lock, and looks once more before it does.
+    fn ring(&self) {
+        drop(self.lock.lock().expect("nobody panics with it"));
+        self.bell.notify_all();
+    }
+
+    /// Waits for slice `slice` (from 0). `false`: there is none.
+    pub fn wait(&self, slice: u64) -> bool {
+        let waits = || self.begun.load(Ordering::Acquire) <= slice && !self.closed.load(Ordering::Acquire);
+        for looks in 0..SPINS + TURNS {
+            if !waits() {
+                break;
+            }
+            pause(looks);
+        }
+        let guard = self.lock.lock().expect("nobody panics with it");
+        drop(self.bell.wait_while(guard, |_| waits()).expect("nobody panics with it"));
+        self.begun.load(Ordering::Acquire) > slice
+    }
+
+    /// Somebody has done a slice, or will not any more.
+    pub fn leave(&self) {
+        self.done.fetch_add(1, Ordering::Release);
+    }
+
+    /// Waits until `threads` have done all slices that have begun.
+    pub fn wait_for_all(&self, threads: u64) {
+        let all = self.begun.load(Ordering::Relaxed) * threads;
+        let mut looks = 0;
+        while self.done.load(Ordering::Acquire) < all {
+            looks += 1;
+            pause(looks);
+        }
     }
 }
 
@@ -122,6 +198,36 @@ mod tests {
                 (0..WINDOWS).flat_map(|window| (0..5).map(move |part| (window, part))).collect();
             assert_eq!(done, law);
         }
+    }
+
+    /// Threads do each slice once, whether they sleep between them or not, and end with the last.
+    #[test]
+    fn threads_live_as_long_as_a_run() {
+        const SLICES: u64 = 50;
+        let (gate, done) = (Gate::default(), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut slice = 0;
+                    while gate.wait(slice) {
+                        done.fetch_add(1, Ordering::Relaxed);
+                        slice += 1;
+                        gate.leave();
+                    }
+                    assert_eq!(slice, SLICES);
+                });
+            }
+            for slice in 0..SLICES {
+                if slice % 10 == 0 {
+                    // Long enough for others to sleep.
+                    (0..SPINS + 2 * TURNS).for_each(pause);
+                }
+                gate.open();
+                gate.wait_for_all(2);
+                assert_eq!(done.load(Ordering::Relaxed), 2 * (slice + 1));
+            }
+            gate.close();
+        });
     }
 
     #[test]
