@@ -17,7 +17,7 @@ use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED, sole_port};
 use crate::ports::{PortSet, Ports};
 use sim_core::{Event, EventKey, EventList, Time};
 use voq_backpressure::codec::View;
-use voq_backpressure::originator::Verdict;
+use voq_backpressure::originator::{Verdict, Written};
 use voq_backpressure::symbol::{Scope, Vc};
 use voq_backpressure::{Carrier, Message, Opportunity, Originator, Receiver, csr};
 
@@ -353,7 +353,7 @@ impl Backpressure {
     ) {
         let p = (port - self.base) as u16;
         let before = self.originator.block().port(p).has(csr::GEN_EN);
-        let marked = self.originator.write_csr(p, value).marked;
+        let Written { marked, stale, .. } = self.originator.write_csr(p, value);
         let after = self.originator.block().port(p).has(csr::GEN_EN);
         if before != after {
             let cold = &links.cold[port.index()];
@@ -363,6 +363,10 @@ impl Backpressure {
             if after && owed {
                 links.post_refresh(cx, port, begin);
             }
+        }
+        // What is repeated next is not what the neighbours know.
+        for port in stale.iter() {
+            links.schedule_refresh(cx, self.base + u32::from(port));
         }
         self.request_all(links, cx, &marked);
     }

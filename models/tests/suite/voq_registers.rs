@@ -3,7 +3,7 @@ use crate::common::*;
 use models::Outcome;
 use models::config::*;
 use models::voq_backpressure::csr::{GEN_EN, PART, XOFF};
-use sim_core::Time;
+use sim_core::{Duration, Time};
 
 const END: u64 = 400 * T;
 const PROPAGATION: u64 = 20_000;
@@ -110,6 +110,38 @@ fn without_part_nothing_is_told_for_its_own_sake() {
         (first, first),
         "the message of port 2 shows it"
     );
+}
+
+/// What is not told for its own sake is told by the next refresh: from row 1 1 to row 0 0 the stale 1 goes, and
+/// with toggled XOFF and without PART the neighbours stop. The law: refreshes are due at multiples of their
+/// period, and a write triggers nothing, so each edge follows the first of them after the write (VOQ-D12, VOQ-D18).
+///
+/// Proves: VOQ-5.1.2.2-5
+#[test]
+fn a_refresh_tells_what_was_written_without_part() {
+    let run = |writes: &[(u64, u32, u32)]| {
+        let mut net = star(1, 0);
+        net.switch_mut(0).refresh = Some(Duration(50 * T));
+        for &(at, mask, value) in writes {
+            write(&mut net, at, 3, mask, value);
+        }
+        net.run(END)
+    };
+    let (log, outcome) = run(&[(110 * T, XOFF, XOFF), (210 * T, XOFF | PART, 0)]);
+    for device in 0..4 {
+        let [(stop, go)] = log.stops(device, 0, 3)[..] else { panic!("{:?}", log.edges) };
+        assert!(follows(stop, 110 * T) && follows(go, 250 * T), "{stop} {go}");
+    }
+    assert!(log.of(1).filter(|d| injected_at(d) > 250 * T).count() > 100, "it makes up for it");
+    let (log, _) = run(&[(0, PART, 0), (110 * T, XOFF, XOFF), (210 * T, XOFF, 0)]);
+    for device in 0..4 {
+        let [(stop, go)] = log.stops(device, 0, 3)[..] else { panic!("{:?}", log.edges) };
+        assert!(follows(stop, 150 * T) && follows(go, 250 * T), "{stop} {go}");
+    }
+    // Each is the refresh that was due there anyway.
+    let plain = run(&[]).1;
+    let refreshes = |outcome: &Outcome| totals(outcome, 4, 0).voq_refreshes;
+    assert!(refreshes(&outcome).abs_diff(refreshes(&plain)) <= 1);
 }
 
 /// From row 0 1 to row 1 1 and from row 0 0 to row 1 0 of a congested port: PART itself tells what is true,

@@ -82,6 +82,9 @@ impl Default for Options {
 pub struct Written {
     /// Transmitting ports at which something was marked.
     pub marked: Ports,
+    /// Transmitting ports that report another status than before without marking it, because PART is 0: their
+    /// neighbours learn of it from the next symbol of that group, and that may be the next refresh (VOQ-D12).
+    pub stale: Ports,
     /// The write ended generation at a port whose neighbour may still hold a status of 1: nothing will ever
     /// clear it. A well-behaved manager brings the reported ports to "clear" and lets the symbols leave
     /// before it writes.
@@ -242,6 +245,9 @@ impl Originator {
                     if changed & self.participating[other] != 0 {
                         self.mark(upstream, slot, 1 << other);
                         written.marked.insert(upstream);
+                    }
+                    if changed & !self.participating[other] != 0 {
+                        written.stale.insert(upstream);
                     }
                 }
             }

@@ -311,6 +311,11 @@ impl World<'_> {
                 marked[u] = true;
             }
         }
+        for u in 0..ports {
+            if !after.part && self.transmits(d, u) && after_it[u] != before_it[u] {
+                self.owe_refresh(d, u);
+            }
+        }
         for u in (0..ports).filter(|&u| marked[u]) {
             self.ask(d, u);
         }
@@ -531,7 +536,7 @@ impl World<'_> {
         let port = self.port(d, u);
         if lost {
             port.stats.voq_lost += 1;
-            self.refresh_after_loss(d, u);
+            self.owe_refresh(d, u);
         } else {
             self.post_to(d, peer, arrives, class::SYMBOL, Event::MessageArrives { channel, group, bits });
         }
@@ -571,8 +576,8 @@ impl World<'_> {
         self.port(d, u).stats.voq_refreshes += 1;
     }
 
-    /// F-81: a lost message is made good by the next refresh.
-    fn refresh_after_loss(&mut self, d: usize, u: usize) {
+    /// F-81, F-70a: what the neighbour does not know it learns from the next refresh.
+    fn owe_refresh(&mut self, d: usize, u: usize) {
         let now = self.now;
         let originator = self.originator(d, u).expect("it sends");
         let Some(period) = originator.refresh else { return };

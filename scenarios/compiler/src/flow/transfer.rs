@@ -638,13 +638,16 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
                 let stu = passed().map(lowered).fold(stu, u32::min);
                 // A medium that carries no longer ones bounds what is cut for it.
                 let stu = if steps.len() > 1 { stu.min(stu_max(sender.medium)) } else { stu };
-                let way = without_competition(config, &roads, &steps, stu)?.between(source, destination);
                 let clock = Clock(agent.clock);
                 let stripes = stripes(config, flow, end);
                 let slots = receiver.protocol.slots;
                 // What a source says of Blocks may be lowered on the way.
                 let most = passed().map(|own| own.limits.max_block).min().unwrap_or(u16::MAX);
                 let blocksize = end.job.blocksize.min(most);
+                // No frame crosses the border of a Block; in a region there are none.
+                let block = 1u32.checked_shl(blocksize.into()).unwrap_or(u32::MAX);
+                let stu = if end.job.operation.is_in_region() { stu } else { stu.min(block) };
+                let way = without_competition(config, &roads, &steps, stu)?.between(source, destination);
                 let end = TransferConfig {
                     job: TransferJob { blocksize, ..end.job },
                     ..TransferConfig::clone(end)

@@ -280,6 +280,8 @@ fn check_says_the_true_bound() {
             8.192 / 5.0,
         ),
         ("", st.to_owned(), "the links are the bound", 17.3),
+        // A Block of 256 octets is one frame of 318, on the link for 142.4 ns, whatever the STU.
+        ("", format!(r#"{st}, "block": 256"#), "the links are the bound", 256.0 * 8.0 / 142.4),
     ] {
         let text = pair(host, &st);
         let report = report(&text);
