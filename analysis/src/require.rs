@@ -12,7 +12,7 @@ use crate::num::{Num, count_text, three_digits, time_text};
 use crate::ports::Ports;
 use crate::protocol::{self, PROTOCOLS};
 use crate::report::{FlowReport, LatencyReport, VariantReport};
-use crate::requirement::{Dimension, Limit, Requirement, Subjects};
+use crate::requirement::{Dimension, Limit, Relation, Requirement, Subjects};
 use serde::Serialize;
 use std::sync::LazyLock;
 
@@ -200,11 +200,17 @@ pub fn requirement(subjects: Subjects, metric: &str, limit: Limit) -> Result<Req
 fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
     let of_links = matches!(required.subjects, Subjects::Links(_));
     let measure = measure(&required.metric, of_links).expect("a metric that `requirement` has let pass");
-    let judged = |of, name: &str, flow, (measured, samples): (f64, Option<(u64, u64)>)| {
+    let judged = |of, name: &str, flow: Option<usize>, (measured, samples): (f64, Option<(u64, u64)>)| {
         let enough = samples.is_none_or(|(known, needed)| known >= needed) && measured.is_finite();
+        let Limit { relation, value, .. } = required.limit;
+        // A percentile is known to a step: what may hold does.
+        let least = flow.and_then(|flow| measure.step(report, flow)).unwrap_or(measured);
+        let within = relation == Relation::Equal && least <= value && value <= measured;
         let verdict = match enough {
             false => Verdict::NotEnough,
-            true if required.limit.relation.holds(measured, required.limit.value) => Verdict::Pass,
+            true if within || relation.holds(measured, value) || relation.holds(least, value) => {
+                Verdict::Pass
+            }
             true => Verdict::Fail,
         };
         Judged {
@@ -238,6 +244,13 @@ fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
 }
 
 impl Measure {
+    /// Of a percentile the lower end of the step in which it is known, picoseconds.
+    fn step(&self, report: &VariantReport, index: usize) -> Option<f64> {
+        let Get::Times(level, At::Quantile(q)) = self.get else { return None };
+        let (_, spread) = level.of(&report.flows[index])?;
+        spread.quantile_at_least(q).map(|ps| ps as f64)
+    }
+
     /// The value for a flow, and how many were measured of how many it takes.
     fn of_flow(&self, report: &VariantReport, index: usize) -> (f64, Option<(u64, u64)>) {
         let flow = &report.flows[index];
@@ -274,6 +287,10 @@ impl Level {
     fn of(self, flow: &FlowReport) -> Option<(&LatencyReport, &Spread)> {
         let whole = |flow| (&FlowReport::whole(flow).latency, &FlowReport::whole(flow).spread.latency);
         match self {
+            // Of what users wait for nothing came: frames and requests that did are not it.
+            Level::Whole if flow.protocol.is_some() && flow.books.asked > 0 && flow.books.arrived == 0 => {
+                None
+            }
             Level::Whole => Some(whole(flow)),
             Level::Row(row) => Some(row.of(flow)),
             Level::Messages => flow.messages.as_deref().map(|one| (&one.latency, &one.spread.latency)),

@@ -64,6 +64,13 @@ impl Spread {
         }
         Some(self.histogram.value_at_quantile(q).clamp(self.min, self.max))
     }
+
+    /// Likewise the smallest value that it may be: times are counted in steps, of which
+    /// [`quantile`](Self::quantile) is the upper end.
+    pub fn quantile_at_least(&self, q: f64) -> Option<u64> {
+        let upper = self.quantile(q)?;
+        Some(self.histogram.lowest_equivalent(upper).clamp(self.min, self.max))
+    }
 }
 
 impl Default for Spread {

@@ -42,6 +42,32 @@ fn each_variant_is_judged_by_itself() {
     assert!(told[3]["measured"].is_null() && told[3]["samples"].as_u64() < Some(3688));
 }
 
+/// An echo of 256 octets each way takes 808 ns. With half a nanosecond less to wait none is in time, and a limit on
+/// its time is not held by the request, which takes half of that.
+#[test]
+fn what_never_came_holds_no_limit() {
+    let home = Home::new();
+    for (timeout, exit, wanted) in [
+        ("1 us", 4, "FAIL: flow e, max < 500 ns: 808 ns"),
+        ("800 ns", 0, "NOT ENOUGH SAMPLES: flow e, max < 500 ns"),
+    ] {
+        let text = json!({
+            "name": "e",
+            "topology": {"single_switch": {"ports": 2}},
+            "run": {"until": "100 us", "warmup": "0 ps", "sample_every": "off"},
+            "traffic": [{
+                "name": "e", "from": "ep/0", "to": "ep/1", "size": 256, "limit": 10,
+                "arrivals": {"constant": {"interval": "5 us", "phase": "0 ps"}},
+                "echo": {"timeout": timeout}
+            }],
+            "require": [{"flow": "e", "max": "< 500 ns"}]
+        });
+        home.write("e.json", &text);
+        let (out, _) = home.ends(&["e.json", "--out", "e", "--no-figures"], exit);
+        assert!(out.contains(wanted), "{out}");
+    }
+}
+
 /// Without requirements nothing is told, and with them everything else stays the same.
 #[test]
 fn requirements_change_no_result() {
