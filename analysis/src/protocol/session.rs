@@ -505,6 +505,9 @@ pub struct PduSummary {
     /// Delivered once more.
     #[serde(skip_serializing_if = "is_zero")]
     pub again: u64,
+    /// Of other flows, delivered here: a node that restarted gave their stream to the protocol of this one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub misdelivered: u64,
     /// Still waiting at their senders: for a conduit, or for their turn on its stream.
     pub waiting: u64,
     /// Broadcasts sent.
@@ -624,6 +627,7 @@ impl SessionSummary {
                 lost_unseen: never.saturating_sub(stats.pdus_damaged + lost),
                 damaged: stats.pdus_damaged,
                 again: stats.pdus_again,
+                misdelivered: stats.pdus_misdelivered,
                 waiting: stats.pdus_waiting,
                 broadcasts: stats.broadcasts,
                 broadcasts_delivered: stats.broadcasts_delivered,
@@ -741,6 +745,10 @@ impl SessionSummary {
             out += &cost.line();
         }
         let pdus = &self.pdus;
+        if pdus.misdelivered > 0 {
+            let count = counted_text(pdus.misdelivered, "PDUs");
+            let _ = write!(out, "\n    {count} of other flows delivered here: the stream had been theirs");
+        }
         if pdus.sent > 0 {
             let _ = write!(
                 out,

@@ -40,6 +40,48 @@ fn doubled_data_is_in_the_books() {
     );
 }
 
+/// Likewise PDUs with too few octets to say which they are: 3 were asked for, 4 arrived.
+#[test]
+fn short_doubled_data_is_in_the_books() {
+    for node in [r#""data": "stream""#, r#""header": "data""#, r#""header": "data2""#] {
+        for size in [1, 8, 11] {
+            sound(&format!(
+                r#"{{
+                    "name": "t", "topology": {{"single_switch": {{"ports": 2}}}},
+                    "endpoint": {{"session": {{{node}}}}},
+                    "traffic": [{{"name": "s", "from": ["ep/0"], "to": "ep/1", "limit": 3, "size": {size},
+                                 "arrivals": {{"constant": {{"interval": "2 us", "phase": "0 ps"}}}},
+                                 "session": {{"faults": [{{"from": "ep/0", "to": "ep/1", "message": "data",
+                                                          "nth": 2, "fate": "duplicate"}}]}}}}],
+                    "run": {{"until": "60 us"}}
+                }}"#
+            ));
+        }
+    }
+}
+
+/// A node restarts and gives a stream of one flow to another: the PDUs of the first counted as those of the
+/// second, of which 46 arrived where 6 were asked for.
+#[test]
+fn pdus_on_a_stream_that_was_given_anew_are_misdelivered() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "traffic": [
+                {"name": "old", "from": ["ep/0"], "to": "ep/1", "limit": 20, "size": 1, "start": "30 us",
+                 "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}},
+                 "session": {"protocol": 700}},
+                {"name": "new", "from": ["ep/1"], "to": "ep/0", "limit": 3, "size": 900, "start": "30 us",
+                 "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}},
+                 "session": {"protocol": 701, "at": "25 us",
+                             "restarts": [{"node": "ep/1", "at": "20 us", "reuse": true}],
+                             "faults": [{"from": "ep/1", "to": "ep/0", "message": "accept", "nth": 1,
+                                         "fate": "lose"}]}}],
+            "run": {"until": "100 us"}
+        }"#,
+    );
+}
+
 /// Messages of 4096 octets from a node with segments of 64: no packet could carry them.
 #[test]
 fn long_data_takes_longer_segments() {

@@ -246,7 +246,12 @@ impl Cx<'_> {
     /// Hands something to the host, which hands it to the port. Its end is told through
     /// [`Protocol::outcome`].
     pub fn send(&mut self, send: Send) -> Token {
-        self.order(send, None)
+        self.order(send, None, None)
+    }
+
+    /// Likewise something that was sent before, under the token `first`: the scenario has it sent once more.
+    pub fn send_copy(&mut self, send: Send, first: Token) -> Token {
+        self.order(send, None, Some(first as u32))
     }
 
     /// The flow in whose name the protocol acts.
@@ -277,15 +282,17 @@ impl Cx<'_> {
         let trail =
             Trail { token: label.token, created: to.leg.created.0, at: to.leg.at.0, parts: to.leg.parts };
         let send = Send { to: to.from, priority: to.priority, conveyance: to.conveyance, payload };
-        self.order(send, Some(Box::new(trail)))
+        self.order(send, Some(Box::new(trail)), None)
     }
 
-    fn order(&mut self, send: Send, trail: Option<Box<Trail>>) -> Token {
+    /// `original`: position of what it repeats.
+    fn order(&mut self, send: Send, trail: Option<Box<Trail>>, original: Option<u32>) -> Token {
         // The upper bits say to which protocol of the agent the outcome goes.
         let token = u64::from(self.part) << PART_SHIFT | *self.sent;
         let label = Label {
             flow: self.flow,
             sequence: *self.sent as u32,
+            original: original.unwrap_or(*self.sent as u32),
             token,
             octets: send.payload.octets() as u32,
             created: self.fabric_now,

@@ -56,6 +56,17 @@ struct Node {
     ended: BTreeMap<StreamRef, usize>,
     /// What endpoints before a restart counted.
     past: Counters,
+    /// The message that it takes up at this instant.
+    taking: Option<Taking>,
+}
+
+/// What only the simulator knows of a message that came.
+#[derive(Copy, Clone, Debug)]
+struct Taking {
+    /// The application for whose flow it was sent.
+    app: usize,
+    /// Position among what its sender sent, of the first if it was sent more than once.
+    original: u32,
 }
 
 impl Node {
@@ -94,6 +105,7 @@ impl Session {
             asking: BTreeMap::new(),
             ended: BTreeMap::new(),
             past: Counters::default(),
+            taking: None,
         };
         let apps =
             roles.into_iter().enumerate().map(|(number, role)| Application::new(seed, path, number, role));
@@ -366,6 +378,8 @@ impl Protocol for Session {
         if !self.has_command(self.apps[app].config.node, received.conveyance) || is_data(command(octets)) {
             self.apps[app].stats.data_until = Time(cx.fabric_now);
         }
+        let label = &received.payload.label;
+        self.node.taking = self.of_flow(label.flow).map(|app| Taking { app, original: label.original });
         match received.conveyance {
             Conveyance::Stream { cos, stream_id } => {
                 self.node.endpoint.handle_pdu(cx.now, from, cos, stream_id, octets);
@@ -373,6 +387,7 @@ impl Protocol for Session {
             _ => self.node.endpoint.handle_message(cx.now, from, octets),
         }
         self.drain(cx);
+        self.node.taking = None;
     }
 
     fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome) {

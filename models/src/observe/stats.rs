@@ -286,6 +286,8 @@ pub struct SessionStats {
     pub pdus_damaged: u64,
     /// PDUs that reached applications once more.
     pub pdus_again: u64,
+    /// PDUs of other flows that reached applications of this one: their stream had been given to its protocol.
+    pub pdus_misdelivered: u64,
     /// PDUs refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub pdus_lost: u64,
     /// PDUs whose last message was given up; some may have arrived, if only the answers were lost.
@@ -401,6 +403,7 @@ impl SessionStats {
         self.pdus_delivered += other.pdus_delivered;
         self.pdus_damaged += other.pdus_damaged;
         self.pdus_again += other.pdus_again;
+        self.pdus_misdelivered += other.pdus_misdelivered;
         self.pdus_lost += other.pdus_lost;
         self.pdus_failed += other.pdus_failed;
         self.pdus_waiting += other.pdus_waiting;

@@ -95,6 +95,8 @@ pub(crate) struct Label {
     pub flow: u16,
     /// Position among what the agent sent.
     pub sequence: u32,
+    /// The same of the message that it repeats, where the scenario has one sent twice; else its own.
+    pub original: u32,
     /// Token of its sender.
     pub token: u64,
     /// Length that was sent, padding not counted.

@@ -48,6 +48,16 @@ pub(super) enum Action {
     Computed(u32),
 }
 
+/// Which PDU one is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    /// As its octets say: who sent it, and the how manieth of that source.
+    Told(u64, u64),
+    /// By the message that carried it, if it is too short to say so: from which node, and the how manieth of
+    /// that node. It had one message alone.
+    Carried(u16, u32),
+}
+
 /// A conduit, or streams, that are open at this end. F: not open.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Open {
@@ -96,7 +106,7 @@ pub(super) struct Application {
     pub under_way: BTreeMap<Token, bool>,
     consumer: Option<Box<Taker>>,
     /// Which PDUs have come, where some may come twice.
-    seen: BTreeSet<(u64, u64)>,
+    seen: BTreeSet<Name>,
     /// The rank of a program that it runs.
     pub courier: Option<Box<Courier>>,
     pub stats: SessionStats,
@@ -586,6 +596,13 @@ impl Seat<'_> {
     /// neither, but the octets say which they are and how many there should be, if there is room for that.
     pub fn count(&mut self, peer: u16, octets: &[u8], header: usize) -> bool {
         let app = &mut *self.app;
+        let taking = self.node.taking;
+        // The data says of no stream whose it is. One that was given anew, to another protocol, takes what was
+        // sent before its source knew of it.
+        if taking.is_some_and(|taking| taking.app != app.number) {
+            app.stats.pdus_misdelivered += 1;
+            return false;
+        }
         let whole = match &app.courier {
             Some(_) => courier::is_whole(octets),
             None => is_whole(octets, header),
@@ -595,10 +612,12 @@ impl Seat<'_> {
             return false;
         }
         if app.config.doubles {
-            let name = match &app.courier {
+            let told = match &app.courier {
                 Some(_) => courier::name(octets),
                 None => name(peer, octets, header),
             };
+            let carried = taking.map(|taking| Name::Carried(peer, taking.original));
+            let name = told.map(|(source, number)| Name::Told(source, number)).or(carried);
             if name.is_some_and(|name| !app.seen.insert(name)) {
                 app.stats.pdus_again += 1;
                 return false;

@@ -4,7 +4,7 @@ use super::application::{Action, Seat};
 use super::names;
 use super::{command, is_data};
 use crate::agent::data::Data;
-use crate::agent::protocol::{Conveyance, Cx, Send};
+use crate::agent::protocol::{Conveyance, Cx, Send, Token};
 use crate::config::{Fate, MessageFault, SessionConfig};
 use crate::observe::probe::SignalKind;
 use logical::engine::message;
@@ -24,6 +24,8 @@ pub(super) struct Message {
     data: bool,
     /// When the endpoint handed it out, fabric time.
     since: u64,
+    /// Which of those that the scenario has sent twice it is.
+    doubled: Option<u32>,
 }
 
 impl Message {
@@ -39,6 +41,9 @@ pub(super) struct Launcher {
     counts: BTreeMap<(u16, u8), u32>,
     /// Messages that wait for the script, with their words.
     held: Option<Vec<(String, Message)>>,
+    /// Messages that are sent twice so far, and the tokens of those that have left.
+    doubled: u32,
+    first: BTreeMap<u32, Token>,
     segment: SegmentSize,
     priority: u8,
 }
@@ -50,6 +55,8 @@ impl Launcher {
             faults: config.faults.clone(),
             counts: BTreeMap::new(),
             held: config.script.is_some().then(Vec::new),
+            doubled: 0,
+            first: BTreeMap::new(),
             segment: segment.expect("the compiler allows segment sizes only"),
             priority: config.priority,
         }
@@ -77,11 +84,13 @@ impl Launcher {
     /// Makes such a message wait twice.
     pub(super) fn duplicate(&mut self, peer: u16, words: &str) -> bool {
         let Some(held) = &mut self.held else { return false };
-        let found = held.iter().find(|(known, held)| known == words && held.transmit.destination == peer);
-        let copy = found.cloned();
-        let is_there = copy.is_some();
-        held.extend(copy);
-        is_there
+        let found = held.iter_mut().find(|(known, held)| known == words && held.transmit.destination == peer);
+        let Some((_, message)) = found else { return false };
+        self.doubled += u32::from(message.doubled.is_none());
+        message.doubled.get_or_insert(self.doubled);
+        let copy = message.clone();
+        held.push((words.to_owned(), copy));
+        true
     }
 
     /// What the scenario wants done with a message. All data is DATA to it: in a stream of type 9 it has no
@@ -147,7 +156,7 @@ impl Seat<'_> {
             self.app.stats.data_messages += 1;
             self.app.stats.data_until = Time(cx.fabric_now);
         }
-        let message = Message { transmit, data, since: cx.fabric_now };
+        let mut message = Message { transmit, data, since: cx.fabric_now, doubled: None };
         if self.app.launcher.held.is_some() {
             let words = words(&message);
             self.app.launcher.held.get_or_insert_default().push((words, message));
@@ -161,6 +170,8 @@ impl Seat<'_> {
             }
             Some(Fate::Duplicate) => {
                 self.app.stats.injected[1] += 1;
+                self.app.launcher.doubled += 1;
+                message.doubled = Some(self.app.launcher.doubled);
                 self.leave(cx, message.clone());
                 self.leave(cx, message);
             }
@@ -184,13 +195,13 @@ impl Seat<'_> {
             stream: None,
             octets,
         };
-        self.leave(cx, Message { transmit, data: false, since: cx.fabric_now });
+        self.leave(cx, Message { transmit, data: false, since: cx.fabric_now, doubled: None });
     }
 
     /// A message is handed to the host.
     pub(super) fn leave(&mut self, cx: &mut Cx<'_>, message: Message) {
         let words = self.app.config.charted.then(|| words(&message));
-        let Message { transmit, data, since } = message;
+        let Message { transmit, data, since, doubled } = message;
         let low = self.app.launcher.priority;
         let (conveyance, priority) = match transmit.conveyance {
             Contact::Mailbox(mailbox) => {
@@ -208,7 +219,13 @@ impl Seat<'_> {
             stats.management_octets += transmit.octets.len() as u64;
             stats.managed[usize::from(matches!(transmit.conveyance, Contact::Stream { .. }))] += 1;
         }
-        let token = cx.send(Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) });
+        let send = Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) };
+        let first = &mut self.app.launcher.first;
+        let token = match doubled.map(|doubled| (doubled, first.get(&doubled).copied())) {
+            Some((_, Some(first))) => cx.send_copy(send, first),
+            Some((doubled, None)) => *first.entry(doubled).or_insert(cx.send(send)),
+            None => cx.send(send),
+        };
         if data {
             self.app.under_way.insert(token, ends);
         }

@@ -452,6 +452,46 @@ fn a_pdu_of_a_former_life() {
     }
 }
 
+/// Both ends of a stream know whose it is, and its data do not say so. A node that restarts and begins with
+/// the same StreamIDs gives the stream of one flow to another before its peer hears of it: the twenty PDUs of
+/// the first reach the application of the second. They count as lost there and as arrived nowhere. With
+/// other StreamIDs nobody knows their stream.
+///
+/// Proves: SMP-3.5.2.5-7
+#[test]
+fn a_stream_that_is_given_anew() {
+    for (reuse, misdelivered) in [(true, 20), (false, 0)] {
+        let text = format!(
+            r#"{{
+                "name": "test", "topology": {{"single_switch": {{"ports": 2}}}},
+                "traffic": [
+                    {{"name": "old", "from": ["ep/0"], "to": "ep/1", "limit": 20, "size": 1,
+                      "start": "30 us", "arrivals": {{"constant": {{"interval": "2 us", "phase": "0 ps"}}}},
+                      "session": {{"protocol": 700}}}},
+                    {{"name": "new", "from": ["ep/1"], "to": "ep/0", "limit": 3, "size": 900,
+                      "start": "30 us", "arrivals": {{"constant": {{"interval": "2 us", "phase": "0 ps"}}}},
+                      "session": {{"protocol": 701, "at": "25 us",
+                                   "restarts": [{{"node": "ep/1", "at": "20 us", "reuse": {reuse}}}],
+                                   "faults": [{{"from": "ep/1", "to": "ep/0", "message": "accept",
+                                                "nth": 1, "fate": "lose"}}]}}}}],
+                "run": {{"until": "100 us", "warmup": "0 ps", "sample_every": "off"}}
+            }}"#
+        );
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let variant = &plan.variants[0];
+        let mut nobody = ();
+        let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
+        simulation.run(variant.until, u64::MAX);
+        let outcome = simulation.finish();
+        let totals: Vec<&SessionTotals> = outcome.totals.of::<SessionTotals>().collect();
+        let [old, new] = totals[..] else { panic!("two flows") };
+        let found = (old.stats.pdus_sent, old.stats.pdus_delivered, old.stats.pdus_misdelivered);
+        assert_eq!(found, (20, 0, 0), "{reuse}: {old:?}");
+        let found = (new.stats.pdus_delivered <= new.stats.pdus_sent, new.stats.pdus_misdelivered);
+        assert_eq!(found, (true, misdelivered), "{reuse}: {new:?}");
+    }
+}
+
 /// A node that does not know REQUEST says so, and the OPEN goes without what it would have advertised.
 ///
 /// Proves: SMP-3.8.1-4
@@ -550,15 +590,17 @@ fn faults_strike_data_however_it_goes() {
     };
     let delay = r#"{"delay": "25 us"}"#;
     let faults = [fault(2, r#""lose""#), fault(4, r#""duplicate""#), fault(6, delay)].join(", ");
-    for node in [
+    let nodes = [
         r#""data": "stream""#,
         r#""data": "stream", "management": "stream""#,
         r#""header": "data""#,
         r#""header": "data1""#,
         r#""header": "data2""#,
-    ] {
+    ];
+    // PDUs of 1 and 11 octets are too short to say which they are.
+    for (node, size) in nodes.into_iter().flat_map(|node| [1, 11, 100].map(|size| (node, size))) {
         let flow = format!(
-            r#""from": "ep/0", "to": "ep/1", "size": 100, "limit": 10,
+            r#""from": "ep/0", "to": "ep/1", "size": {size}, "limit": 10,
                "arrivals": {{"constant": {{"interval": "10 us"}}}}, "session": {{"faults": [{faults}]}}"#
         );
         let outcome = outcome(node, &flow);
