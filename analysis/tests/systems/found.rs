@@ -127,6 +127,42 @@ fn full_pools_are_a_stall() {
     );
 }
 
+/// The second of two packets is damaged on its link, while the first is acknowledged by a neighbour that
+/// tells of no free buffers any more: the second is never repeated, and that is told. Where the silence begins
+/// later, both arrive.
+#[test]
+fn a_packet_that_is_never_repeated_is_a_stall() {
+    for at in (10_000..=10_700).step_by(50) {
+        sound(&format!(
+            r#"{{
+                "name": "t", "topology": {{"single_switch": {{"ports": 2}}}},
+                "faults": {{"corrupt": [{{"device": "sw", "port": 1, "what": "packet", "nth": 2}}],
+                            "silent_credits": [{{"device": "ep/1", "port": 0, "at": "{at} ns"}}]}},
+                "traffic": [{{"name": "p", "from": ["ep/0"], "to": "ep/1", "limit": 2, "size": 256,
+                              "start": "10 us",
+                              "arrivals": {{"constant": {{"interval": "115 ns", "phase": "0 ps"}}}}}}],
+                "run": {{"until": "400 us", "stall_after": "15 us"}}
+            }}"#
+        ));
+    }
+}
+
+/// A port that tells no free buffers is waited for on a link that recovers from one error after the other:
+/// that a symbol was always on its way was taken for a link at work.
+#[test]
+fn errors_do_not_hide_a_stall() {
+    sound(
+        r#"{
+            "name": "t", "run": {"until": "600 us", "stall_after": "30 us"},
+            "topology": {"single_switch": {"ports": 2}},
+            "faults": {"bit_errors": [{"link": "ep/1", "rate": 0.0003}],
+                       "silent_credits": [{"device": "ep/1", "port": 0, "at": "20 us"}]},
+            "traffic": [{"name": "p", "from": "ep/0", "to": "ep/1", "limit": 40,
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}}}]
+        }"#,
+    );
+}
+
 /// After a time without packets the watchdog looks seldom; what stands still at the end of the run is told.
 #[test]
 fn what_stands_still_at_the_end_is_a_stall() {

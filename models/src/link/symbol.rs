@@ -501,6 +501,24 @@ impl End {
         !(self.air.is_empty() && self.flying.is_empty() && self.due.is_empty())
     }
 
+    /// It tells no free buffers any more, and no symbol that says otherwise is on its way or will be
+    /// repeated: whatever becomes of the link, no credit comes.
+    pub fn is_mute(&self) -> bool {
+        let tells_some = |flying: &Flying| match flying.symbol.stype0() {
+            Stype0::Status { buf_status, .. }
+            | Stype0::PacketAccepted { buf_status, .. }
+            | Stype0::PacketRetry { buf_status, .. } => buf_status > 0,
+            _ => false,
+        };
+        self.withholds && self.told == 0 && !self.flying.iter().any(tells_some)
+    }
+
+    /// No packet is on its way to the partner, and none can be sent or repeated in this channel, 0 for VC0:
+    /// the partner has told of no buffer.
+    pub fn is_starved(&self, channel: u8) -> bool {
+        self.air.is_empty() && self.on_wire.is_none() && self.link.credit(channel).last_told() == 0
+    }
+
     /// In packet granularity: a symbol has its place at `at`.
     pub fn note_place(&mut self, now: u64, at: u64) {
         self.place(at);

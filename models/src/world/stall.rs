@@ -88,7 +88,11 @@ impl<'a, P: Build> View<'a, P> {
         let port = record.port;
         let f = self.of(port);
         if record.flags & WAITING == 0 {
-            return if f.links.is_cut_off(port) { Reason::NoLink } else { Reason::Moving };
+            return match () {
+                () if f.links.is_cut_off(port) => Reason::NoLink,
+                () if self.is_starved(record) => Reason::NoCredit(self.holder(spot, self.across(port))),
+                () => Reason::Moving,
+            };
         }
         let tx = &f.links.ports[port.index()].tx;
         if self.is_refused(port, record.priority) {
@@ -114,7 +118,9 @@ impl<'a, P: Build> View<'a, P> {
                     return Reason::NoLink;
                 }
                 let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
-                if tx.clock.is_recovering() || end.is_busy() || partner.is_busy() {
+                // Recovery from errors, which may never stop, brings no credit from who tells of none.
+                let at_work = tx.clock.is_recovering() || end.is_busy() || partner.is_busy();
+                if at_work && !partner.is_mute() {
                     return Reason::Moving;
                 }
             }
@@ -258,6 +264,18 @@ impl<'a, P: Build> View<'a, P> {
         }
     }
 
+    /// A packet has started, did not get through because of an error, and stands at its link: it could only be
+    /// repeated with credit, and the neighbour tells of none any more.
+    fn is_starved(&self, record: &Packet) -> bool {
+        let links = &self.of(record.port).links;
+        let Some(Some(end)) = links.ends.get(record.port.index()) else { return false };
+        if !links.is_symbolic(record.port) || !end.is_starved(vc_of(record.priority)) {
+            return false;
+        }
+        let peer = self.across(record.port);
+        self.of(peer).links.ends[peer.index()].as_ref().is_some_and(|partner| partner.is_mute())
+    }
+
     fn describe(&self, spot: Spot) -> String {
         let record = self.record(spot);
         let port = record.port;
@@ -343,7 +361,9 @@ impl Watchdog {
         let mut old: Vec<(Spot, &Packet)> = (0..view.parts.len())
             .flat_map(|part| view.within(part))
             .filter(|(_, p)| p.snapshot.at <= deadline)
-            .filter(|(_, p)| p.flags & WAITING != 0 || view.of(p.port).links.is_cut_off(p.port))
+            .filter(|(_, p)| {
+                p.flags & WAITING != 0 || view.of(p.port).links.is_cut_off(p.port) || view.is_starved(p)
+            })
             .collect();
         old.sort_by_key(|(_, p)| (p.snapshot.at, p.source, p.origin, p.sequence, p.port));
         for (spot, record) in old {
