@@ -73,16 +73,23 @@ pub fn allreduce_halving(ranks: u32, octets: u64) -> Schedule {
     })
 }
 
-/// Allreduce on a ring: 2 (n-1) rounds of a share of 1/n each.
+/// Allreduce on a ring: 2 (n-1) rounds of a share of 1/n each. Of what cannot be divided the first shares
+/// have an octet more; each share goes once round to be summed, and once to be given to all, so all messages
+/// together have 2 (n-1) times the octets of the vector. A share of nothing is a message of one octet.
 #[must_use]
 pub fn allreduce_ring(ranks: u32, octets: u64) -> Schedule {
     write(ranks, |w| {
         for rank in 0..ranks {
             let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+            let n = u64::from(ranks);
+            let share = |number: u64| octets / n + u64::from(number < octets % n);
             let mut last = None;
-            for _ in 1..2 * ranks - 1 {
-                w.send(rank, octets.div_ceil(u64::from(ranks)), next, last);
-                last = Some(w.receive(rank, octets.div_ceil(u64::from(ranks)), before, None));
+            // In round k a rank passes on what it got in round k - 1, and gets the share before that. A rank
+            // begins with its own; after n - 1 rounds the sum of the share behind its own is there, and goes on.
+            for round in 0..2 * (n - 1) {
+                let number = (u64::from(rank) + 2 * n - round) % n;
+                w.send(rank, share(number), next, last);
+                last = Some(w.receive(rank, share((number + n - 1) % n), before, None));
             }
         }
     })
@@ -214,6 +221,29 @@ mod tests {
             check("ring", allreduce_ring(n, 8), 2 * (ranks - 1), 2 * ranks * (ranks - 1));
             if n.is_power_of_two() {
                 check("halving", allreduce_halving(n, 64), 2 * levels, 2 * levels * ranks);
+            }
+        }
+    }
+
+    /// Every share goes round twice, less the hop to who has it already: 2 (n-1) times the octets of the
+    /// vector, whether they can be divided or not. Each rank sends all shares but one, twice.
+    #[test]
+    fn a_ring_moves_the_vector_and_no_octet_more() {
+        for n in 1..=9u64 {
+            for octets in n..4 * n {
+                let schedule = allreduce_ring(n as u32, octets);
+                assert_eq!(schedule.octets(), 2 * (n - 1) * octets, "{octets} octets on {n}");
+                for (rank, program) in schedule.ranks.iter().enumerate() {
+                    let sent: u64 = program
+                        .ops()
+                        .iter()
+                        .map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 })
+                        .sum();
+                    // All but the share behind its own, then all but the one behind that.
+                    let share = |number: usize| octets / n + u64::from((number as u64 % n) < octets % n);
+                    let law = if n == 1 { 0 } else { 2 * octets - share(rank + 1) - share(rank + 2) };
+                    assert_eq!(sent, law, "rank {rank}: {octets} octets on {n}");
+                }
             }
         }
     }

@@ -296,7 +296,8 @@ pub struct ProgramSpec {
 pub enum CollectiveKind {
     /// Reduces a vector and gives it to all: halves of it, then halves of these; a power of two of ranks.
     AllreduceHalving,
-    /// Reduces a vector and gives it to all, in a ring.
+    /// Reduces a vector and gives it to all, in a ring, in shares of equal length; of what cannot be divided
+    /// the first shares have an octet more.
     AllreduceRing,
     /// Each rank sends to each other.
     AllToAll,
