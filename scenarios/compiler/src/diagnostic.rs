@@ -416,6 +416,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC106", "settings of one variant that overwrite each other"),
     ("SC107", "translator that cannot do its work"),
     ("SC110", "few Slots of Scheduled Transfer"),
+    ("SC111", "more FetchOps at a time than the owner of a word keeps"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

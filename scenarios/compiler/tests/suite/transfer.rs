@@ -356,6 +356,23 @@ fn check_says_what_short_operations_come_to() {
     }
 }
 
+/// The owner of a word keeps what 64 FetchOps returned until that is confirmed, and rejects those beyond. With
+/// 65 on their way at a time that happens, and `check` warns.
+#[test]
+fn more_fetch_ops_than_their_owner_keeps_are_warned_of() {
+    for (more, beyond) in [
+        (r#""count": 200, "concurrent": 64"#, false),
+        (r#""count": 200, "concurrent": 65"#, true),
+        (r#""count": 64, "concurrent": 100"#, false),
+    ] {
+        let text = pair(r#""rx_service": "0 ps""#, &format!(r#""operation": "fetch_op", {more}"#));
+        let plan = load(&text, "test.json", &[]).expect("it is right");
+        assert_eq!(plan.warnings.items.iter().any(|item| item.code == "SC111"), beyond, "{more}");
+        let stats = attempts(&text).remove(0).stats;
+        assert_eq!(stats.completed < stats.wanted, beyond, "{more}: {stats:?}");
+    }
+}
+
 /// Three Slots are enough for one silent Transfer at a time. Else both ends can ask for more at the same
 /// time: of three, the question takes one, the answer that is owed one, and nothing needs less than two.
 /// With four both get on; what does not is warned of.

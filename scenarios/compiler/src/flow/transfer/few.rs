@@ -1,4 +1,4 @@
-//! Ends with few Slots: what they need to get on.
+//! Ends with few Slots, and with few places for what a FetchOp returned: what they need to get on.
 
 use super::declared::Declared;
 use super::{Clock, Scale, protocol};
@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, count};
 use crate::flow::hosts as software;
 use crate::spec::StSpec;
 use crate::units::time_text;
-use models::config::TransferJob;
+use models::config::{Operation, TransferJob};
 use std::collections::BTreeMap;
 
 /// Slots with which two ends that ask each other for more both get on: of S the question takes one, the
@@ -22,8 +22,21 @@ pub(super) fn warn(
     declared: &BTreeMap<usize, Declared>,
     scale: &Scale,
 ) {
-    // With a region one end alone uses Slots of the other up.
     let Some((&device, own)) = declared.iter().min_by_key(|(_, declared)| declared.slots) else { return };
+    if job.operation == Operation::FetchOp {
+        let kept = protocol(c, (st, own), job, scale, device).replay_values as u64;
+        let together = job.count.min(job.concurrent.into());
+        if together > kept {
+            let message = format!(
+                "the owner of a word keeps what the last {kept} FetchOps of a peer returned until it is \
+                 confirmed, and rejects those beyond; {together} may be on their way"
+            );
+            let place = format!("{at}/st/concurrent");
+            let help = format!("let {kept} or fewer be on their way");
+            c.once(Diagnostic::warning("SC111", place, message).help(help));
+        }
+    }
+    // With a region one end alone uses Slots of the other up.
     let Some(way) = scale.way.as_ref().filter(|_| !job.operation.is_in_region()) else { return };
     let slots = own.slots;
     let found = |message: String, help: &str| {
