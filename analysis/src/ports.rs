@@ -246,6 +246,12 @@ impl<'a> Ports<'a> {
         heard.map(|(.., stats)| stats.voq_riding + stats.voq_standalone).sum()
     }
 
+    /// VoQ messages to be lost by number that were never sent.
+    pub fn voq_never_struck(&self) -> u64 {
+        let planned = self.report.run.config.symbol_losses.len() as u64;
+        planned.saturating_sub(self.sum(|stats| stats.voq_struck.into()) as u64)
+    }
+
     /// The part `fabric` of `summary.json`.
     pub fn summary(&self) -> Value {
         let (port, most) = self.busiest();
@@ -259,9 +265,11 @@ impl<'a> Ports<'a> {
         let symbols = PORT_ROWS.iter().filter(|row| matches!(row.total, Total::Symbols));
         let symbols = symbols.map(|row| (row.name.to_owned(), json!(self.sum(row.get) as u64)));
         let mut symbols: Map<String, Value> = symbols.collect();
-        for (key, count) in
-            [("voq_refresh_messages", self.voq_refresh_messages()), ("voq_unheeded", self.voq_unheeded())]
-        {
+        for (key, count) in [
+            ("voq_refresh_messages", self.voq_refresh_messages()),
+            ("voq_unheeded", self.voq_unheeded()),
+            ("voq_never_struck", self.voq_never_struck()),
+        ] {
             if count > 0 {
                 symbols.insert(key.into(), json!(count));
             }
@@ -369,6 +377,7 @@ mod tests {
         voq_standalone: 17,
         voq_received: 19,
         voq_lost: 23,
+        voq_struck: 0,
         voq_refreshes: 29,
         xoff_edges: 31,
         xon_edges: 37,

@@ -280,6 +280,11 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
     if lost > 0 {
         say(format_args!("  {} lost on purpose, as the scenario says", counted_text(lost, "VoQ messages")));
     }
+    let never = ports.voq_never_struck();
+    if never > 0 {
+        let never = count_text(never);
+        say(format_args!("  VoQ messages that the scenario was to lose, and that were never sent: {never}"));
+    }
     let late_hol = count(|stats| stats.late_hol);
     if late_hol > 0 {
         say(format_args!(

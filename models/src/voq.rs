@@ -478,7 +478,9 @@ impl Backpressure {
             let named = carrier.scope(true, vcs);
             let named = vcs.iter().position(|vc| named == Ok(Scope::One(vc))).expect("the channel is active");
             let (device, key) = arrival(links, cx, port);
-            if self.is_lost((device, p as u8), named, field) || damaged {
+            let struck = self.struck((device, p as u8), named, field);
+            links.cold[port.index()].stats.voq_struck += struck;
+            if struck > 0 || damaged {
                 links.linked_lost(cx, port);
             } else {
                 links.cold[port.index()].messages_on_wire += 1;
@@ -511,7 +513,9 @@ impl Backpressure {
         let more = self.originator.needs_symbol(p);
         if let Some(field) = field {
             let (device, key) = arrival(links, cx, port);
-            if self.is_lost((device, p as u8), 0, field) {
+            let struck = self.struck((device, p as u8), 0, field);
+            links.cold[port.index()].stats.voq_struck += struck;
+            if struck > 0 {
                 links.cold[port.index()].stats.voq_lost += 1;
                 links.schedule_refresh(cx, port);
             } else {
@@ -528,9 +532,10 @@ impl Backpressure {
         }
     }
 
-    fn is_lost(&mut self, port: (u32, u8), channel: usize, field: u16) -> bool {
+    /// How many of the scheduled losses strike this message: with any it is lost.
+    fn struck(&mut self, port: (u32, u8), channel: usize, field: u16) -> u64 {
         let message = View::new(field);
-        let mut lost = false;
+        let mut struck = 0;
         for loss in self.losses.iter_mut().filter(|l| l.port == port) {
             let before =
                 std::mem::replace(&mut loss.sent[channel][message.group() as usize], message.status());
@@ -541,10 +546,10 @@ impl Backpressure {
             };
             if counts && loss.left > 0 {
                 loss.left -= 1;
-                lost |= loss.left == 0;
+                struck += u64::from(loss.left == 0);
             }
         }
-        lost
+        struck
     }
 
     /// The refresh of `port`, whose neighbour missed a message.

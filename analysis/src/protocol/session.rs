@@ -542,6 +542,9 @@ pub struct InjectedSummary {
     pub duplicated: u64,
     /// Delayed.
     pub delayed: u64,
+    /// To be lost, duplicated or delayed by number, and never sent. Only if there are such.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub never_struck: u64,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -644,6 +647,7 @@ impl SessionSummary {
                 lost: stats.injected[0],
                 duplicated: stats.injected[1],
                 delayed: stats.injected[2],
+                never_struck: stats.never_struck,
             },
             missed_steps: stats.missed_steps,
             same_stream: stats.same_stream,
@@ -721,10 +725,17 @@ impl SessionSummary {
             let [messages, streams] = [messages, streams].map(count_text);
             let _ = write!(out, "\n    management messages: {messages} by type 11, {streams} by type 9");
         }
-        let InjectedSummary { lost, duplicated, delayed } = self.injected;
+        let InjectedSummary { lost, duplicated, delayed, never_struck } = self.injected;
         out += &on_purpose("messages", [lost, duplicated, delayed]);
         if delayed > 0 {
             out += " (times of messages are without that, those of PDUs with it)";
+        }
+        if never_struck > 0 {
+            let never = count_text(never_struck);
+            let _ = write!(
+                out,
+                "\n    messages that the scenario was to touch, and that were never sent: {never}"
+            );
         }
         if let Some(at) = self.record_limit_us {
             let at = time_text(at.0 * 1e6);

@@ -35,6 +35,8 @@ pub struct PortStats {
     pub voq_received: u64,
     /// VoQ messages lost on purpose on their way from this port.
     pub voq_lost: u64,
+    /// Losses of VoQ messages by number that struck; two may strike one message.
+    pub voq_struck: u64,
     /// Refreshes of the whole state sent through this port.
     pub voq_refreshes: u64,
     /// Staging queues of this port stopped (edges).
@@ -319,6 +321,8 @@ pub struct SessionStats {
     pub consumer_high_water: u32,
     /// Messages lost, duplicated and delayed by the scenario.
     pub injected: [u64; 3],
+    /// Messages that the scenario was to lose, to duplicate or to delay by number, and that never left.
+    pub never_struck: u64,
     /// Steps of a script that found nothing to do.
     pub missed_steps: u64,
     /// USERDEFINED commands sent, those that a handler took, and those that came back as unknown.
@@ -418,6 +422,7 @@ impl SessionStats {
         self.pdu_ps += other.pdu_ps;
         self.pdu_ps_max = self.pdu_ps_max.max(other.pdu_ps_max);
         self.consumer_high_water = self.consumer_high_water.max(other.consumer_high_water);
+        self.never_struck += other.never_struck;
         for (sum, count) in self.injected.iter_mut().zip(other.injected) {
             *sum += count;
         }

@@ -260,6 +260,7 @@ impl Application {
         }
         let queued = node.endpoint.queued_pdus(self.spoken()) as u64;
         stats.pdus_waiting = queued + self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
+        stats.never_struck = self.launcher.never_struck();
         let header = self.header();
         let waiting = self.waiting.values().flatten();
         stats.oldest_waiting = waiting.filter_map(|pdu| sent_at(pdu, header)).min();
@@ -358,6 +359,9 @@ impl Seat<'_> {
             return false;
         }
         self.app.closed.insert(peer);
+        if matches!(self.app.config.wanted, Wanted::Streams(_)) {
+            return self.close_streams(now, peer);
+        }
         let transmit = self.app.open.get(&peer).map(|open| open.transmit).filter(|&id| id != NO_STREAM);
         // The transmit stream of a conduit is there after the conduit is.
         let closed = transmit.is_some_and(|transmit| {
@@ -367,6 +371,17 @@ impl Seat<'_> {
             self.app.unwanted.remove(&peer);
         }
         closed
+    }
+
+    /// Closes every stream that the application sends on to a peer; whether there was one. The peer stays
+    /// unwanted: of several streams some may open later.
+    fn close_streams(&mut self, now: u64, peer: u16) -> bool {
+        let spoken = self.app.spoken();
+        let own = |stream: &StreamRef| stream.peer == peer && stream.side == Side::Transmit;
+        let streams = self.node.endpoint.streams().filter(|(_, protocol)| *protocol == spoken);
+        let streams: Vec<StreamRef> = streams.map(|(stream, _)| stream).filter(own).collect();
+        let closed = streams.iter().filter(|&&stream| self.node.endpoint.close(now, stream).is_ok());
+        closed.count() > 0
     }
 
     pub fn create(&mut self, cx: &mut Cx<'_>, peer: u16) {

@@ -81,6 +81,12 @@ impl Launcher {
         self.held.iter().flatten().filter(|(_, message)| message.data).count()
     }
 
+    /// Faults of messages that never left.
+    pub(super) fn never_struck(&self) -> u64 {
+        let left = |fault: &MessageFault| self.counts.get(&(fault.to, fault.command.code())).copied();
+        self.faults.iter().filter(|fault| left(fault).unwrap_or(0) < fault.nth).count() as u64
+    }
+
     /// Makes such a message wait twice.
     pub(super) fn duplicate(&mut self, peer: u16, words: &str) -> bool {
         let Some(held) = &mut self.held else { return false };

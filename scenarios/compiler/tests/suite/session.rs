@@ -612,6 +612,27 @@ fn faults_strike_data_however_it_goes() {
     }
 }
 
+/// Three PDUs are sent: the fourth cannot be lost, nor an OPEN that nobody repeats, nor what the other node
+/// would have to send.
+#[test]
+fn a_message_that_never_leaves_cannot_be_lost() {
+    let fault = |from: u8, message: &str, nth: u8| {
+        let to = 1 - from;
+        format!(
+            r#"{{"from": "ep/{from}", "to": "ep/{to}", "message": "{message}", "nth": {nth}, "fate": "lose"}}"#
+        )
+    };
+    for (faults, lost, never) in [
+        (vec![fault(0, "data", 3)], 1, 0),
+        (vec![fault(0, "data", 4)], 0, 1),
+        (vec![fault(0, "data", 1), fault(0, "data", 4), fault(0, "open", 2), fault(1, "data", 1)], 1, 3),
+    ] {
+        let session = format!(r#""faults": [{}]"#, faults.join(", "));
+        let stats = run("", "", &session).stats;
+        assert_eq!((stats.injected[0], stats.never_struck), (lost, never), "{session}: {stats:?}");
+    }
+}
+
 /// The wish to close a conduit holds, also where it comes before the conduit: one that is not asked for yet
 /// never opens, and one whose OPEN was lost is closed as soon as it is there. It stayed open for ever.
 #[test]
@@ -627,6 +648,9 @@ fn who_closes_early_is_heard() {
         // An OPEN takes longer than this to arrive.
         (r#""close_at": "100 ns""#.to_owned(), 2, 0),
         (r#""close_at": "100 us""#.to_owned(), 2, 3),
+        // all of several streams are closed, and the one that opens late
+        (format!(r#"{streams}, "streams": 3, "close_at": "100 us""#), 3, 3),
+        (format!(r#"{streams}, "streams": 3, {lost}, "close_at": "100 ns""#), 4, 0),
     ] {
         let node = r#""retry": "30 us""#;
         let totals = run(node, node, &session);
