@@ -6,7 +6,7 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet,
+    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet, Sizes,
     SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
@@ -277,20 +277,34 @@ fn shortest_cycle(graph: &DiGraph<(u32, u8), ()>, start: NodeIndex) -> Vec<NodeI
 /// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
 /// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
 /// other direction whose delimiter it has to wait for.
-pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel) -> u64 {
+pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel, octets: u64) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
     let symbol = u128::from(link.symbol_chars);
     let (pipeline, held) = match receiver {
         DeviceModel::Endpoint(_) => (0, 0),
         DeviceModel::Switch(s) => (u128::from(s.pipeline.0), u128::from(s.buffering == Buffering::Direct)),
     };
-    let packet = (276 + symbol) * num;
+    let packet = (u128::from(octets) + symbol) * num;
     let round = (2 + held) * packet + symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
     round.div_ceil(packet) as u64
 }
 
+/// Octets on the wire of the longest packet of all flows, delimiters left out. Protocols send packets of 276 octets,
+/// as long as packets with 256 octets of payload are; so may a replay.
+pub(crate) fn longest_packet(config: &FabricConfig) -> u64 {
+    const WHOLE: u16 = 276;
+    let of = |sizes: &Sizes| match sizes {
+        Sizes::Fixed(size) => size.wire,
+        Sizes::Mix(all) => all.iter().map(|(_, size)| size.wire).max().unwrap_or(WHOLE),
+        Sizes::Replay => WHOLE,
+    };
+    let sources = config.sources.iter().map(|source| of(&source.sizes)).max().unwrap_or(WHOLE);
+    u64::from(if config.agents.is_empty() { sources } else { sources.max(WHOLE) })
+}
+
 /// Packets of the round trip of the end of a link that needs more.
 pub(crate) fn loop_packets(link: &LinkConfig, config: &FabricConfig) -> u64 {
-    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model);
+    let octets = longest_packet(config);
+    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model, octets);
     needed(link.a).max(needed(link.b))
 }

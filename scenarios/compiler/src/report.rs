@@ -193,10 +193,11 @@ fn judgement(detector: &Detector) -> String {
 
 /// Places above `on` that each detector needs, and those that there are.
 fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
+    let octets = fabric::longest_packet(config);
     let line = |found: fabric::Headroom| {
         let text = format!(
-            "{}; after XOFF up to {} (N_hr) of each of {} may still come, which takes {} above the \
-             threshold; there are {}",
+            "{}; after XOFF up to {} (N_hr) of {octets} octets from each of {} may still come, which takes {} \
+             above the threshold; there are {}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
             count(found.neighbours, "neighbour"),
@@ -286,11 +287,12 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
             }
             let text = format!(
                 "{}x, {gigabits:.3} Gb/s, control symbols of {} characters, {} one way; {} receive buffers \
-                 keep it busy",
+                 keep it busy with packets of {} octets",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                fabric::loop_packets(link, &variant.config)
+                fabric::loop_packets(link, &variant.config),
+                fabric::longest_packet(&variant.config)
             );
             (name.clone(), text)
         })

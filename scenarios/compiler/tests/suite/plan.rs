@@ -460,6 +460,12 @@ fn places_above_a_threshold_are_counted() {
         "{line}"
     );
     assert!(codes.is_empty(), "{codes:?}");
+    // All packets have 8 octets, 20 on the wire: T = 11.2, D = 214.4.
+    value["traffic"][0]["size"] = json!(8);
+    let (line, codes) = tell(&value);
+    assert!(line.contains(" 21 packets (N_hr) of 20 octets from each of 3 neighbours"), "{line}");
+    assert_eq!(codes, ["SC071", "SC081"]);
+    value["traffic"][0]["size"] = json!(256);
     // D = 396.8
     value["links"]["length"] = json!("10 m");
     let (line, codes) = tell(&value);
