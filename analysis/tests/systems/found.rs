@@ -128,8 +128,8 @@ fn full_pools_are_a_stall() {
 }
 
 /// The second of two packets is damaged on its link, while the first is acknowledged by a neighbour that
-/// tells of no free buffers any more: the second is never repeated, and that is told. Where the silence begins
-/// later, both arrive.
+/// tells of no free buffers any more: the second is never repeated, and that is told. Where the silence
+/// begins later, both arrive.
 #[test]
 fn a_packet_that_is_never_repeated_is_a_stall() {
     for at in (10_000..=10_700).step_by(50) {

@@ -288,7 +288,8 @@ pub struct SessionStats {
     pub pdus_damaged: u64,
     /// PDUs that reached applications once more.
     pub pdus_again: u64,
-    /// PDUs of other flows that reached applications of this one: their stream had been given to its protocol.
+    /// PDUs of other flows that reached applications of this one: their stream had been given to its
+    /// protocol.
     pub pdus_misdelivered: u64,
     /// PDUs refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub pdus_lost: u64,

@@ -95,7 +95,8 @@ pub(crate) struct Label {
     pub flow: u16,
     /// Position among what the agent sent.
     pub sequence: u32,
-    /// The same of the message that it repeats, where the scenario has one sent twice; else its own.
+    /// Where the scenario has a message sent twice: position of the one that left first, among what the
+    /// agent sent; else its own.
     pub original: u32,
     /// Token of its sender.
     pub token: u64,

@@ -264,8 +264,8 @@ impl<'a, P: Build> View<'a, P> {
         }
     }
 
-    /// A packet has started, did not get through because of an error, and stands at its link: it could only be
-    /// repeated with credit, and the neighbour tells of none any more.
+    /// A packet has started, did not get through because of an error, and stands at its link: it could only
+    /// be repeated with credit, and the neighbour tells of none any more.
     fn is_starved(&self, record: &Packet) -> bool {
         let links = &self.of(record.port).links;
         let Some(Some(end)) = links.ends.get(record.port.index()) else { return false };

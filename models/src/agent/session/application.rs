@@ -612,8 +612,8 @@ impl Seat<'_> {
     pub fn count(&mut self, peer: u16, octets: &[u8], header: usize) -> bool {
         let app = &mut *self.app;
         let taking = self.node.taking;
-        // The data says of no stream whose it is. One that was given anew, to another protocol, takes what was
-        // sent before its source knew of it.
+        // Data names a stream and no protocol. A stream that was given anew, to another protocol, takes
+        // what was sent before its source knew of that.
         if taking.is_some_and(|taking| taking.app != app.number) {
             app.stats.pdus_misdelivered += 1;
             return false;
