@@ -4,6 +4,7 @@
 //! them, and they ask none of these.
 
 use crate::books::{Above, Account};
+use crate::estimate::quantile_samples;
 use crate::metric::Row;
 use crate::num::{Num, count_text};
 use crate::run::RunData;
@@ -176,9 +177,9 @@ pub(crate) fn on_purpose(unit: &str, [lost, doubled, delayed]: [u64; 3]) -> Stri
 pub struct TimesSummary {
     /// The shortest.
     pub min_us: Num,
-    /// Half are not longer.
+    /// Half are not longer; `null` where there are too few of them to know it ([`quantile_samples`]).
     pub p50_us: Num,
-    /// 99 of 100 are not longer.
+    /// 99 of 100 are not longer; likewise.
     pub p99_us: Num,
     /// The longest.
     pub max_us: Num,
@@ -189,13 +190,17 @@ pub struct TimesSummary {
 impl TimesSummary {
     /// Of times in rising order.
     pub(crate) fn new(times: &[u64]) -> Option<Self> {
-        let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1));
         let us = |ps: u64| Num(ps as f64 / 1e6);
+        let at = |percent: usize| {
+            let known = times.len() as u64 >= quantile_samples(percent as f64 / 100.0);
+            let place = (times.len() * percent).div_ceil(100).saturating_sub(1);
+            if known { us(times[place]) } else { Num(f64::NAN) }
+        };
         let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
         Some(Self {
             min_us: us(*times.first()?),
-            p50_us: us(*at(50)?),
-            p99_us: us(*at(99)?),
+            p50_us: at(50),
+            p99_us: at(99),
             max_us: us(*times.last()?),
             mean_us: Num(sum as f64 / times.len() as f64 / 1e6),
         })
@@ -214,8 +219,29 @@ pub(crate) fn json(part: impl serde::Serialize) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::PROTOCOLS;
+    use super::{PROTOCOLS, TimesSummary, json};
     use std::collections::BTreeSet;
+
+    /// The rule of all percentiles: 6 values tell the median, 368 the 99th; of fewer JSON has `null`.
+    #[test]
+    fn few_times_tell_no_percentile() {
+        let told =
+            |count: u64| json(TimesSummary::new(&(1..=count).map(|n| n * 1_000_000).collect::<Vec<u64>>()));
+        for (count, p50, p99) in [
+            (1, None, None),
+            (5, None, None),
+            (6, Some(3.0), None),
+            (367, Some(184.0), None),
+            (368, Some(184.0), Some(365.0)),
+        ] {
+            let told = told(count);
+            assert_eq!((told["p50_us"].as_f64(), told["p99_us"].as_f64()), (p50, p99), "{count}: {told}");
+            assert_eq!((told["min_us"].as_f64(), told["max_us"].as_f64()), (Some(1.0), Some(count as f64)));
+            let mean = (count + 1) as f64 / 2.0;
+            assert_eq!((told["mean_us"].as_f64(), told["p99_us"].is_null()), (Some(mean), p99.is_none()));
+        }
+        assert!(told(0).is_null());
+    }
 
     #[test]
     fn every_protocol_has_a_key_of_its_own() {

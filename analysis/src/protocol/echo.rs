@@ -2,7 +2,6 @@
 
 use super::{Protocol, TimesSummary, counted, flow_name, json};
 use crate::books::{Account, Books, Tempo, age, balanced, is_nowhere, mean};
-use crate::estimate::quantile_samples;
 use crate::num::{count_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -110,8 +109,6 @@ impl EchoSummary {
         }
         if let Some(TimesSummary { min_us, mean_us, p99_us, max_us, .. }) = &self.round_trip {
             let [min, mean, p99, max] = [min_us, mean_us, p99_us, max_us].map(|us| time_text(us.0 * 1e6));
-            // of few of them it is not known
-            let p99 = if self.returned >= quantile_samples(0.99) { p99 } else { "-".into() };
             text += &format!("\n    round trip: min {min}, mean {mean}, p99 {p99}, max {max}");
         }
         text

@@ -3,7 +3,6 @@
 use super::program::{ProgramSummary, completion, program_end};
 use super::{Protocol, TimesSummary, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, is_nowhere};
-use crate::estimate::quantile_samples;
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -108,24 +107,26 @@ fn broken(totals: &TransferTotals) -> Vec<String> {
 
 /// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first
 /// beginning to the last completion; where Transfers are under way at the end of the run, up to there, and
-/// with what of theirs has arrived. Of a program from the beginning of the run to the end of its last rank,
-/// as of programs over other transports.
+/// with what of theirs has arrived; where some never arrive, at least until an end last said something of a
+/// Transfer. Of a program from the beginning of the run to the end of its last rank, as of programs over
+/// other transports.
 fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let stats = &totals.stats;
     let first = stats.first_begun?.0;
-    let under_way = totals.under_way > 0;
+    let loses = stats.aborted.iter().sum::<u64>() + stats.never_begun + totals.not_come > 0;
+    let tried = stats.last_sent.filter(|_| loses);
     let span = match totals.ranks.is_empty() {
-        true if under_way => (first, end),
-        true => (first, stats.last_done?.0),
+        true if totals.under_way > 0 => (first, end),
+        true => (first, stats.last_done.max(tried)?.0),
         false => (0, program_end(&totals.ranks).unwrap_or(end)),
     };
-    let partial = if under_way { stats.partial_octets } else { 0 };
+    let partial = if totals.under_way > 0 { stats.partial_octets } else { 0 };
     (span.1 > span.0).then_some((stats.verified_octets + partial, span))
 }
 
 /// Octets delivered once over the time from the first beginning to the last completion, Gb/s; to the end of
-/// the run where Transfers are under way; of a program over the time until its last rank is done, or the run
-/// is over.
+/// the run where Transfers are under way, at least to the last try where some never arrive; of a program over
+/// the time until its last rank is done, or the run is over.
 #[must_use]
 pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
     let (octets, (from, to)) = delivered(totals, end)?;
@@ -178,8 +179,9 @@ pub struct TransferSummary {
     /// are such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overwritten: Option<u64>,
-    /// Octets delivered once over the time from the first beginning to the last completion, or to the end of
-    /// the run where Transfers are under way; of a program over the time until its last rank is done.
+    /// Octets delivered once over the time from the first beginning to the last completion; to the end of the
+    /// run where Transfers are under way, at least to the last try where some never arrive; of a program over
+    /// the time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
     pub completion: Option<TimesSummary>,
@@ -337,8 +339,8 @@ impl TransferSummary {
                 [times.p50_us, times.p99_us, times.max_us].map(|time| time_text(time.0 * 1e6));
             let _ = write!(out, "\n    {:.3} Gb/s, a Transfer takes ", goodput.0);
             // of few of them no quantile is known
-            for (q, time, name) in [(0.5, half, "median"), (0.99, most, "99 %")] {
-                if self.completed >= quantile_samples(q) {
+            for (value, time, name) in [(times.p50_us, half, "median"), (times.p99_us, most, "99 %")] {
+                if !value.0.is_nan() {
                     let _ = write!(out, "{time} ({name}), ");
                 }
             }

@@ -676,7 +676,7 @@ impl Transfer {
         let (d_ula, s_ula) = (transmit.to, address_of(self.config.interfaces[usize::from(interface)]));
         let medium = self.config.medium;
         let frame = lower::emit(medium, (d_ula, s_ula), &self.octets);
-        self.ledger.sent(&transmit, frame.len(), self.octets.len() - HEADER_BYTES);
+        self.ledger.sent(&transmit, (frame.len(), self.octets.len() - HEADER_BYTES), cx.fabric_now);
         let streams = (self.config.cos, self.config.streams());
         let (conveyance, priority) = lower::conveyance((medium, interface), streams, transmit.channel);
         let to = node_of(transmit.to);

@@ -27,6 +27,7 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
         }
     }
     totals.repeated = verified.values().map(|count| count - 1).sum();
+    totals.stats.partial_octets += partly_put(nodes, &verified);
     let places = Places::of(nodes);
     totals.stats.corrupt += places.corrupt;
     let waiting: BTreeSet<u64> = nodes.iter().flat_map(|node| node.not_looked_at()).collect();
@@ -52,6 +53,15 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
     totals.done.sort_unstable();
     totals.ranks.sort_unstable_by_key(|rank| rank.rank);
     totals
+}
+
+/// Octets of Puts that are not over, in their places: each word of a place says by itself whose it is. What
+/// its owner has seen whole is not among them.
+fn partly_put(nodes: &[&Transfer], verified: &BTreeMap<u64, u64>) -> u64 {
+    let owners: BTreeMap<u16, &&Transfer> = nodes.iter().map(|node| (node.config.node, node)).collect();
+    let puts = nodes.iter().flat_map(|node| node.puts_under_way());
+    let puts = puts.filter(|put| !verified.contains_key(&put.tag));
+    puts.filter_map(|Begun { to, put, tag }| Some(owners.get(&to)?.octets_of_put(put, tag))).sum()
 }
 
 /// What became of Puts in their places. The upper layer of their owner looks when it has time; what arrives

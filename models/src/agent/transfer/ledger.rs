@@ -8,6 +8,9 @@ use scheduled_transfer::{Failure, Outcome, Span, Transmit};
 use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Operations that set connections up and take them down: what they do is no try of a Transfer.
+const CONNECTIONS: std::ops::RangeInclusive<u8> = Op::RequestConnection as u8..=Op::DisconnectComplete as u8;
+
 /// What the end of a Transfer means to the end that wants it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -135,8 +138,12 @@ impl Ledger {
         self.stats.first_begun.get_or_insert(Time(now));
     }
 
-    pub fn sent(&mut self, transmit: &Transmit, octets: usize, payload: usize) {
+    /// An operation leaves: octets of the frame, and of its payload.
+    pub fn sent(&mut self, transmit: &Transmit, (octets, payload): (usize, usize), now: u64) {
         let stats = &mut self.stats;
+        if !CONNECTIONS.contains(&transmit.header.op) {
+            stats.last_sent = Some(Time(now));
+        }
         if transmit.header.op == Op::Data as u8 {
             stats.data.record(octets);
             stats.payload += payload as u64;

@@ -8,6 +8,7 @@
 
 use super::ledger::{Begun, Found, Look, Running, Stage};
 use super::{Ended, Transfer, channel};
+use crate::agent::data::word;
 use crate::agent::protocol::Cx;
 use crate::config::Operation;
 use crate::observe::probe::ProtocolFact;
@@ -232,6 +233,27 @@ impl Transfer {
         let memory = self.endpoint.memory();
         let found = memory.verify(span).map_or_else(|| Found::Mixed(memory.octets_of(span)), Found::Whole);
         Some(Look { put, found })
+    }
+
+    /// Puts of this end that are not over.
+    pub(super) fn puts_under_way(&self) -> impl Iterator<Item = Begun> {
+        let links = self.links.values().filter_map(|link| Some((link.own?, &link.regions.puts)));
+        links.flat_map(|(to, puts)| {
+            puts.iter().map(move |(&put, running)| Begun { to, put, tag: running.tag })
+        })
+    }
+
+    /// Octets in the places of this end that are those of a Put to it.
+    pub(super) fn octets_of_put(&self, put: u64, tag: u64) -> u64 {
+        let (place, bytes) = (put % self.places() * self.place_octets(), self.config.job.bytes);
+        let regions = self.links.values().flat_map(|link| link.regions.own.values());
+        let there = |region: &Span| {
+            let octets = self.endpoint.memory().octets_of(Span::new(region.address + place, bytes));
+            let words = octets.chunks(WORD as usize).zip(0..);
+            let own = words.filter(|&(part, at)| part == &word(tag, at)[..part.len()]);
+            own.map(|(part, _)| part.len() as u64).sum::<u64>()
+        };
+        regions.map(there).sum()
     }
 
     /// What has arrived at this end and waits for its upper layer: Puts, as they are now.

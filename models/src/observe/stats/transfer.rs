@@ -74,11 +74,13 @@ pub struct TransferStats {
     pub first_begun: Option<Time>,
     /// When the last was complete.
     pub last_done: Option<Time>,
+    /// When an operation of a Transfer or a region last left an end.
+    pub last_sent: Option<Time>,
     /// Received whole, and every octet is what the source has.
     pub verified: u64,
     /// Octets of these.
     pub verified_octets: u64,
-    /// Octets of Writes and Reads that are not over that have arrived; each counts once.
+    /// Octets of Transfers, Puts among them, that are not over and that have arrived; each counts once.
     pub partial_octets: u64,
     /// Read back, of what was written; every octet is what was written.
     pub read_back: u64,
@@ -150,6 +152,7 @@ impl TransferStats {
         self.times.extend(&other.times);
         self.first_begun = self.first_begun.into_iter().chain(other.first_begun).min();
         self.last_done = self.last_done.max(other.last_done);
+        self.last_sent = self.last_sent.max(other.last_sent);
         self.verified += other.verified;
         self.verified_octets += other.verified_octets;
         self.partial_octets += other.partial_octets;
