@@ -393,7 +393,9 @@ mod tests {
     /// A counter that no row shows fails, and so does a row that shows another one than its name says.
     #[test]
     fn every_counter_of_a_port_has_the_row_of_its_name() {
-        let fields = fields(&STATS);
+        let mut fields = fields(&STATS);
+        // of losses that struck only those are told that did not: `voq_never_struck`
+        assert!(fields.remove("voq_struck").is_some());
         let values: BTreeSet<&String> = fields.values().collect();
         assert_eq!((values.len(), fields.len()), (fields.len(), PORT_ROWS.len()));
         let mut names = BTreeSet::new();

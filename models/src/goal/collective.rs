@@ -85,7 +85,8 @@ pub fn allreduce_ring(ranks: u32, octets: u64) -> Schedule {
             let share = |number: u64| octets / n + u64::from(number < octets % n);
             let mut last = None;
             // In round k a rank passes on what it got in round k - 1, and gets the share before that. A rank
-            // begins with its own; after n - 1 rounds the sum of the share behind its own is there, and goes on.
+            // begins with its own; after n - 1 rounds the sum of the share behind its own is there, and goes
+            // on.
             for round in 0..2 * (n - 1) {
                 let number = (u64::from(rank) + 2 * n - round) % n;
                 w.send(rank, share(number), next, last);

@@ -311,9 +311,9 @@ pub struct SessionSpec {
     /// Each conduit is wanted up to this much later, at random (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Quantity<Picoseconds>>,
-    /// When the endpoints of `from` close their conduits, or all streams that they have opened (default: never).
-    /// One that opens later, because its OPEN was lost for example, is closed as soon as it is there; what was
-    /// not asked for by then is not.
+    /// When the endpoints of `from` close their conduits, or all streams that they have opened (default:
+    /// never). One that opens later, because its OPEN was lost for example, is closed as soon as it is there;
+    /// what was not asked for by then is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_at: Option<Quantity<Picoseconds>>,
     /// What is sent is what a program sends, over conduits of its ranks, each with each that it talks to: the

@@ -618,9 +618,8 @@ fn faults_strike_data_however_it_goes() {
 fn a_message_that_never_leaves_cannot_be_lost() {
     let fault = |from: u8, message: &str, nth: u8| {
         let to = 1 - from;
-        format!(
-            r#"{{"from": "ep/{from}", "to": "ep/{to}", "message": "{message}", "nth": {nth}, "fate": "lose"}}"#
-        )
+        let way = format!(r#""from": "ep/{from}", "to": "ep/{to}""#);
+        format!(r#"{{{way}, "message": "{message}", "nth": {nth}, "fate": "lose"}}"#)
     };
     for (faults, lost, never) in [
         (vec![fault(0, "data", 3)], 1, 0),

@@ -356,8 +356,8 @@ fn check_says_what_short_operations_come_to() {
     }
 }
 
-/// The owner of a word keeps what 64 FetchOps returned until that is confirmed, and rejects those beyond. With
-/// 65 on their way at a time that happens, and `check` warns.
+/// The owner of a word keeps what 64 FetchOps returned until that is confirmed, and rejects those beyond.
+/// With 65 on their way at a time that happens, and `check` warns.
 #[test]
 fn more_fetch_ops_than_their_owner_keeps_are_warned_of() {
     for (more, beyond) in [
