@@ -340,8 +340,8 @@ fn a_transfer_under_way_has_the_rate_of_what_arrived() {
 }
 
 /// Transfers one after the other, of which some are given up because a question or its answer is lost, with
-/// one seed the last one, too: the rate goes on for as long as something of a Transfer was said, and not up to the last
-/// that was complete.
+/// one seed the last one, too: the rate goes on for as long as something of a Transfer was said, and not up
+/// to the last that was complete.
 #[test]
 fn transfers_that_are_given_up_make_their_flow_no_faster() {
     for (seed, last_is_lost) in [("2", true), ("4", false)] {
