@@ -217,14 +217,15 @@ struct Shared {
 }
 
 impl Cut {
-    /// `part`: an observer for a part.
+    /// `part`: an observer for a part. Without type parameters, so that the fabric is compiled in this crate
+    /// and nowhere else.
     pub fn new(
         config: &Arc<FabricConfig>,
         (pipeline, wire_check): (PipelineMode, bool),
         (cut, threads): (&Partition, Threads),
-        mut list: impl FnMut() -> ChosenList<Payload>,
+        list: &mut dyn FnMut() -> ChosenList<Payload>,
         observer: (Pointer<'static>, BeforeSample),
-        part: impl Fn() -> Pointer<'static>,
+        part: &dyn Fn() -> Pointer<'static>,
     ) -> Self {
         let count = cut.parts();
         let parts: Vec<Mutex<Part>> = (0..count as u16)

@@ -82,13 +82,49 @@ macro_rules! either {
     };
 }
 
+/// Nothing here has a type parameter, so all that is compiled for the sizes of sets is compiled in this
+/// crate, once. Who makes a run has the type of its observer as a parameter: reached from there, the fabric
+/// would be compiled a second time in the crate of the caller, and calls would cross from the one copy to the
+/// other (what is never inlined is shared between crates). Both copies ran in a hop, which did not fit a
+/// first-level instruction cache any more.
 impl<'a> Engine<'a> {
-    fn new(config: Arc<FabricConfig>, options: RunOptions, probe: impl Probe + Send + 'a) -> Self {
+    fn new(config: Arc<FabricConfig>, options: RunOptions, probe: Pointer<'a>) -> Self {
         if config.has_large_switch() {
-            Engine::Large(Compiled::new(config, options, Pointer::new(probe)))
+            Engine::Large(Compiled::new(config, options, probe.over()))
         } else {
-            Engine::Ordinary(Compiled::new(config, options, Pointer::new(probe)))
+            Engine::Ordinary(Compiled::new(config, options, probe))
         }
+    }
+
+    fn run(&mut self, limit: Time, max_events: u64) -> Progress {
+        either!(self, run => run.run(limit, max_events))
+    }
+
+    fn now(&self) -> Time {
+        either!(self, run => run.kernel.now())
+    }
+
+    fn events(&self) -> u64 {
+        either!(self, run => run.kernel.events_handled())
+    }
+
+    fn packet_hops(&self) -> u64 {
+        either!(self, run => run.kernel.world.links.observe.ledger.packet_hops)
+    }
+
+    fn look(&self) -> Outcome {
+        either!(self, run => run.kernel.world.totals(self.now(), self.events()))
+    }
+
+    fn counts(&self) -> Option<&ListCounts> {
+        either!(self, run => run.kernel.list().counts())
+    }
+
+    fn finish(self) -> (Pointer<'a>, Outcome) {
+        either!(self, run => {
+            let (probe, outcome) = run.finish();
+            (probe.over(), outcome)
+        })
     }
 }
 
@@ -161,39 +197,38 @@ pub struct Simulation<P: Probe + Send + 'static> {
 impl<P: Probe + Send + 'static> Simulation<P> {
     /// Builds the fabric at t = 0.
     pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: P) -> Self {
-        Simulation { engine: Engine::new(config, options, probe), probe: PhantomData }
+        Simulation { engine: Engine::new(config, options, Pointer::new(probe)), probe: PhantomData }
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        either!(&mut self.engine, run => run.run(limit, max_events))
+        self.engine.run(limit, max_events)
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        either!(&self.engine, run => run.kernel.now())
+        self.engine.now()
     }
 
     /// Events handled so far.
     pub fn events(&self) -> u64 {
-        either!(&self.engine, run => run.kernel.events_handled())
+        self.engine.events()
     }
 
     /// Packets that crossed a link so far.
     pub fn packet_hops(&self) -> u64 {
-        either!(&self.engine, run => run.kernel.world.links.observe.ledger.packet_hops)
+        self.engine.packet_hops()
     }
 
     /// Totals so far, between two slices. What is settled later than it happens (sources that make up what
     /// they created, deliveries to endpoints that only take) may be missing; the run does not notice.
     pub fn look(&self) -> Outcome {
-        either!(&self.engine, run => run.kernel.world.totals(self.now(), self.events()))
+        self.engine.look()
     }
 
     /// What was handled so far, by kind; `None`: not counted ([`RunOptions::profile`]).
     pub fn profile(&self) -> Option<Profile> {
-        let counts = either!(&self.engine, run => run.kernel.list().counts());
-        counts.map(|counts| Profile::new(counts.clone(), [0; 2]))
+        self.engine.counts().map(|counts| Profile::new(counts.clone(), [0; 2]))
     }
 
     /// The observer.
@@ -203,10 +238,8 @@ impl<P: Probe + Send + 'static> Simulation<P> {
 
     /// Ends the run: settles everything that is due by now and gives back the observer and the totals.
     pub fn finish(self) -> (P, Outcome) {
-        either!(self.engine, run => {
-            let (probe, outcome) = run.finish();
-            (probe.take(), outcome)
-        })
+        let (probe, outcome) = self.engine.finish();
+        (probe.take(), outcome)
     }
 }
 
@@ -216,22 +249,22 @@ pub struct Watched<'a>(Engine<'a>);
 impl<'a> Watched<'a> {
     /// Builds the fabric at t = 0. To ask the observer during the run hand in a `&mut &Mutex`.
     pub fn new(config: Arc<FabricConfig>, options: RunOptions, probe: &'a mut (impl Probe + Send)) -> Self {
-        Watched(Engine::new(config, options, probe))
+        Watched(Engine::new(config, options, Pointer::new(probe)))
     }
 
     /// Runs until `limit` (inclusive) or until about `max_events` more events are handled.
     pub fn run(&mut self, limit: Time, max_events: u64) -> Progress {
-        either!(&mut self.0, run => run.run(limit, max_events))
+        self.0.run(limit, max_events)
     }
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        either!(&self.0, run => run.kernel.now())
+        self.0.now()
     }
 
     /// Ends the run: settles everything that is due by now and gives the totals.
     pub fn finish(self) -> Outcome {
-        either!(self.0, run => run.finish().1)
+        self.0.finish().1
     }
 }
 
@@ -255,9 +288,9 @@ impl<P: Share + 'static> Parallel<P> {
             &config,
             (options.pipeline, options.wire_check),
             (partition, threads),
-            || list(&config, options),
+            &mut || list(&config, options),
             (Pointer::new(probe), before_sample::<P>),
-            || Pointer::new(empty.part()),
+            &|| Pointer::new(empty.part()),
         );
         Parallel { cut, probe: PhantomData }
     }

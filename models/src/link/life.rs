@@ -61,8 +61,7 @@ impl<P: Build> Links<P> {
             link_ps,
         });
         if self.observe.probe.follows_packets() {
-            let id = PacketId { source: device, origin: made.origin, sequence: made.sequence };
-            self.observe.probe.packet(Time(at), id, &made.step());
+            self.tell_created(at, device, &made);
         }
         self.packets.insert(Packet {
             next: NIL,
@@ -87,6 +86,12 @@ impl<P: Build> Links<P> {
             parts: [0; 9],
             snapshot: Default::default(),
         })
+    }
+
+    #[cold]
+    fn tell_created(&mut self, at: u64, device: u32, made: &Made) {
+        let id = PacketId { source: device, origin: made.origin, sequence: made.sequence };
+        self.observe.probe.packet(Time(at), id, &made.step());
     }
 
     /// What is known of a packet that arrives at `at`.
@@ -138,9 +143,14 @@ impl<P: Build> Links<P> {
         self.packets.remove(packet);
         self.observe.probe.delivered(&delivery);
         if self.observe.probe.follows_packets() {
-            let parts = Some(delivery.parts);
-            self.observe.probe.packet(at, name, &PacketStep::Ended { device, parts });
+            self.tell_ended(at, name, &delivery);
         }
+    }
+
+    #[cold]
+    fn tell_ended(&mut self, at: Time, name: PacketId, delivery: &Delivery) {
+        let step = PacketStep::Ended { device: delivery.destination, parts: Some(delivery.parts) };
+        self.observe.probe.packet(at, name, &step);
     }
 
     #[cold]

@@ -51,13 +51,13 @@ impl Peer {
 /// be events any more.
 const PLENTY: i16 = 4;
 
-/// What follows from a status.
+/// What follows from a status. Two octets, so that it travels in a register.
 #[derive(Copy, Clone, Debug)]
 struct Told {
     /// So few buffers are left that every release has to be told at once.
     low: bool,
-    /// The neighbour waits for it and is woken at this key.
-    wake: Option<EventKey>,
+    /// The neighbour waits for its record, which is the youngest, and has to be woken by it.
+    wakes: bool,
 }
 
 /// The transmitter that sends to the switch port `to` may be short of credit before it hears of the next
@@ -259,7 +259,8 @@ impl<P: Build> Links<P> {
         t: u64,
         acknowledged: u8,
     ) -> bool {
-        let told = self.write_status(cx.key(), port, t, acknowledged, None);
+        let key = self.key(self.ports[port.index()].rx.device, t, class::SYMBOL);
+        let told = self.write_status(cx.key(), port, t, acknowledged, key);
         self.wake_for(cx, port, told)
     }
 
@@ -270,7 +271,7 @@ impl<P: Build> Links<P> {
         port: PortId,
         accepted: EventKey,
     ) -> bool {
-        let told = self.write_status(cx.key(), port, accepted.time().0, 1, Some(accepted));
+        let told = self.write_status(cx.key(), port, accepted.time().0, 1, accepted);
         self.wake_for(cx, port, told)
     }
 
@@ -278,47 +279,55 @@ impl<P: Build> Links<P> {
     /// credit, and so has the receiver buffers.
     #[inline(always)]
     pub fn make_up_acceptance(&mut self, now: EventKey, port: PortId, accepted: EventKey) {
-        let told = self.write_status(now, port, accepted.time().0, 1, Some(accepted));
-        debug_assert!(!told.low && told.wake.is_none(), "somebody waits for it");
+        let told = self.write_status(now, port, accepted.time().0, 1, accepted);
+        debug_assert!(!told.low && !told.wakes, "somebody waits for it");
     }
 
     #[inline(always)]
     fn wake_for<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, told: Told) -> bool {
-        if let Some(key) = told.wake {
-            cx.post(key, self.ports[port.index()].rx.peer.0.into(), Happening::Wake.pack());
+        if told.wakes {
+            self.post_wake(cx, port);
         }
         told.low
     }
 
-    /// A status of `port` that is due at `t`: its place on the wire, and its record. Its key is made for it,
-    /// or follows from that of an acceptance.
-    #[inline(always)]
+    /// The neighbour of `port` is woken by the record that it was told last.
+    #[inline(never)]
+    fn post_wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let record = self.ports[peer.index()].tx.last_record(&self.cold[peer.index()]);
+        cx.post(record.key, peer.into(), Happening::Wake.pack());
+    }
+
+    /// A status of `port` that is due at `t`: its place on the wire, and its record, whose key has source and
+    /// sequence of `cause`: made for it, or of the acceptance that it tells of.
+    ///
+    /// Never inlined: a hop needs it from half a dozen places, and what runs in a hop has to fit a
+    /// first-level instruction cache (32 KiB).
+    #[inline(never)]
     fn write_status(
         &mut self,
         now: EventKey,
         port: PortId,
         t: u64,
         acknowledged: u8,
-        accepted: Option<EventKey>,
+        cause: EventKey,
     ) -> Told {
         let special = self.ports[port.index()].rx.special;
-        let Links { ports, cold, timings, keys, .. } = self;
-        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
+        let Links { ports, cold, timings, .. } = self;
+        let (ports, cold, timings) = (&mut ports[..], &mut cold[..], &timings[..]);
         let rx = &mut ports[port.index()].rx;
         let timing = &timings[rx.timing as usize];
         let slot = rx.wire.due(t, Function::Stype0, timing.wire);
         rx.wire.status_riding += u32::from(slot.riding);
         rx.status_standalone += u32::from(!slot.riding);
         let at = slot.start + timing.wire.symbol + timing.propagation;
-        let (Peer(peer), device) = (rx.peer, rx.device);
+        let Peer(peer) = rx.peer;
         let place = slot.start;
         rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
         let low = rx.advertised <= rx.eager_at;
         let (buffers, accept_told) = (rx.advertised, rx.accept_told);
-        let key = match accepted {
-            Some(accepted) => accepted.followed(Time(at), class::SYMBOL),
-            None => keys[device as usize].make(Time(at), class::SYMBOL),
-        };
+        let key = cause.followed(Time(at), class::SYMBOL);
         let upstream = &mut ports[peer.index()].tx;
         // Records that are visible by now are applied: only those still on the wire are kept. Not while the
         // sender is blocked: then they change its clock, and it may have creations to make up first.
@@ -337,7 +346,7 @@ impl<P: Build> Links<P> {
         if special != 0 {
             self.note_status(now.time().0, port, place, acknowledged, buffers);
         }
-        Told { low, wake: wakes.then_some(key) }
+        Told { low, wakes }
     }
 
     /// Cut-through: whether a packet that came through `port` was accepted before `key`, which is not noted
@@ -348,6 +357,7 @@ impl<P: Build> Links<P> {
     }
 
     /// Cut-through: the acceptance of the packet that comes through `port` is an event.
+    #[inline(never)]
     pub fn post_acceptance<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         self.ports[port.index()].rx.accept_posted = true;
         cx.post(self.accepts[port.index()], port.into(), Happening::Accepted.pack());

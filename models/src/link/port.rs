@@ -305,6 +305,14 @@ impl<S: Ports> Tx<S> {
         (self.pending > 0).then(|| self.record(0))
     }
 
+    /// The youngest record; there is one.
+    pub(super) fn last_record(&self, cold: &Cold<S>) -> CreditRecord {
+        match cold.credits.back() {
+            Some(record) => *record,
+            None => self.record(usize::from(self.pending) - 1),
+        }
+    }
+
     #[inline]
     pub(super) fn push_record(&mut self, cold: &mut [Cold<S>], port: PortId, record: CreditRecord) {
         let n = self.pending as usize;

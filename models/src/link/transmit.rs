@@ -53,7 +53,10 @@ pub(crate) struct Started {
 impl<P: Build> Links<P> {
     /// Commits `packet` to the wire of `port` now, and posts its arrival where the link has no event of its
     /// own for it.
-    #[inline(always)]
+    ///
+    /// Never inlined: switches and endpoints share it, because what runs in a hop has to fit a first-level
+    /// instruction cache (32 KiB).
+    #[inline(never)]
     pub fn commit_packet<L: EventList<Payload>>(
         &mut self,
         cx: &mut Cx<'_, L>,
@@ -367,6 +370,8 @@ impl<P: Build> Links<P> {
         }
     }
 
+    /// Who follows packets is told that one begins to leave.
+    #[cold]
     pub fn tell_started(&mut self, port: PortId, packet: u32, at: Time, until: Time) {
         let device = self.ports[port.index()].rx.device;
         let number = self.nodes.number(device, port);

@@ -129,6 +129,12 @@ impl<'a, S> Pointer<'a, S> {
             switches: PhantomData,
         }
     }
+
+    /// This observer over a fabric for sets of ports of another size.
+    pub fn over<T>(self) -> Pointer<'a, T> {
+        let Self { observer, follows_packets, follows_wire, .. } = self;
+        Pointer { observer, follows_packets, follows_wire, switches: PhantomData }
+    }
 }
 
 impl<S> Pointer<'static, S> {

@@ -7,7 +7,7 @@ use crate::link::Links;
 use crate::link::port::{Mode, Port};
 use crate::link::transmit::{list_index, put, wait_for};
 use crate::observe::Build;
-use crate::observe::probe::DropReason;
+use crate::observe::probe::{Cause, DropReason};
 use crate::packet::{NIL, UNSTAGED, sole_port};
 use crate::ports::{PortSet, Ports};
 use sim_core::{Duration, EventKey, EventList};
@@ -43,14 +43,7 @@ impl<S: Ports> Switch<S> {
                 output.char_num * input.char_den < input.char_num * output.char_den
             };
             if faster || hop.egress >= COPIED {
-                // Would run dry (or has to be copied): stored first.
-                links.packets[packet].parts[crate::observe::probe::Cause::Serialization as usize] +=
-                    u64::from(extra);
-                cx.post(
-                    cx.key().later(Duration(u64::from(extra))),
-                    port.into(),
-                    Happening::Ready { packet, from_wire: false, behind: 0 }.pack(),
-                );
+                store_first(links, cx, port, packet, extra);
                 return None;
             }
             if links.ports[port.index()].rx.acknowledges() {
@@ -241,15 +234,7 @@ impl<S: Ports> Switch<S> {
                 && (switch.exposed[input as usize][priority] != 0
                     || switch.inputs[priority * switch.ports as usize + input as usize].head != NIL);
             if behind {
-                links.begin_wait(cx, output, packet, true);
-                links.ports[output.index()].tx.waiting += 1;
-                links.observe.occupancy.waits(output, cx.now().0);
-                let switch = &mut *self;
-                let index = priority * switch.ports as usize + input as usize;
-                links.packets.push_back(&mut switch.inputs[index], packet);
-                self.queue_grows(priority, input, out);
-                self.note_waiting(links, cx, (input, out), queue);
-                return;
+                return self.wait_behind(links, cx, (input, output), packet);
             }
             if switch.slot == 0
                 && self.may_start(links, cx, output, priority as u8, queue)
@@ -282,13 +267,33 @@ impl<S: Ports> Switch<S> {
             }
             self.queue_grows(priority, input, out);
             if self.detect {
-                self.note_late(links, cx, input, out);
-                self.occupancy_up(links, cx, (input, out), queue);
+                self.watch_waiting(links, cx, (input, out), queue);
             }
             self.try_output(links, cx, output);
             return;
         }
         self.enqueue_behind(links, cx, port, output, packet);
+    }
+
+    /// A packet waits behind others of its FIFO input, which is read directly.
+    #[inline(never)]
+    fn wait_behind<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        (input, output): (u32, PortId),
+        packet: u32,
+    ) {
+        let out = output - self.base;
+        let record = &links.packets[packet];
+        let (priority, queue) = (record.priority as usize, record.queue);
+        links.begin_wait(cx, output, packet, true);
+        links.ports[output.index()].tx.waiting += 1;
+        links.observe.occupancy.waits(output, cx.now().0);
+        let index = priority * self.ports as usize + input as usize;
+        links.packets.push_back(&mut self.inputs[index], packet);
+        self.queue_grows(priority, input, out);
+        self.note_waiting(links, cx, (input, out), queue);
     }
 
     /// A packet of `port` waits or starts where there are buffers behind the inputs.
@@ -390,4 +395,20 @@ impl<S: Ports> Switch<S> {
         }
         self.try_output(links, cx, output);
     }
+}
+
+/// A packet that came through `port` would run dry, or has to be copied: it is not cut through, but stored
+/// first.
+#[inline(never)]
+fn store_first<P: Build, L: EventList<Payload>>(
+    links: &mut Links<P>,
+    cx: &mut Cx<'_, L>,
+    port: PortId,
+    packet: u32,
+    extra: u32,
+) {
+    let extra = u64::from(extra);
+    links.packets[packet].parts[Cause::Serialization as usize] += extra;
+    let ready = Happening::Ready { packet, from_wire: false, behind: 0 };
+    cx.post(cx.key().later(Duration(extra)), port.into(), ready.pack());
 }

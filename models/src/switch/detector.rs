@@ -1,6 +1,7 @@
 //! What is counted of waiting packets: the detector of congestion and the high-water marks.
 
 use super::{Switch, Watch};
+use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
@@ -120,6 +121,36 @@ impl<S: Ports> Switch<S> {
             _ => links.free_in_channel(base + input, channel) == 0,
         };
         links.cold[(base + out).index()].stats.late_hol += u64::from(few);
+    }
+
+    /// A packet that the detector counts begins to wait for `out` where the inputs are read directly. Apart
+    /// from where packets wait, as most fabrics have no detector.
+    #[inline(never)]
+    pub(super) fn watch_waiting<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        (input, out): (u32, u32),
+        queue: u8,
+    ) {
+        self.note_late(links, cx, input, out);
+        self.occupancy_up(links, cx, (input, out), queue);
+    }
+
+    /// Likewise: it leaves.
+    #[inline(never)]
+    pub(super) fn watch_leaving<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        (input, out): (u32, u32),
+        priority: usize,
+    ) {
+        if priority < PRIORITIES {
+            self.occupancy_down(links, cx, input, out);
+        } else {
+            self.occupancy_down_in_channel(links, cx, (input, out), priority as u8);
+        }
     }
 
     /// An input holds more packets than ever, unless some of them are reads that ended without an event.

@@ -47,8 +47,19 @@ impl<S: Ports> Switch<S> {
         port: PortId,
         freed: Freed,
     ) {
-        let now = cx.now().0;
         self.note_acceptance(links, port - self.base, cx.key());
+        self.release_noted(links, cx, port, freed);
+    }
+
+    /// [`release`](Self::release) where acceptances have been noted.
+    fn release_noted<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+        freed: Freed,
+    ) {
+        let now = cx.now().0;
         let rx = &mut links.ports[port.index()].rx;
         rx.occupied -= 1;
         links.observe.occupancy.released(port, now);
@@ -94,7 +105,7 @@ impl<S: Ports> Switch<S> {
             return;
         }
         if tell {
-            self.release(links, cx, input, Freed::Read(output));
+            self.release_noted(links, cx, input, Freed::Read(output));
         } else {
             let ended = links.ports[output.index()].tx.done.time().0;
             links.ports[input.index()].rx.occupied -= 1;
@@ -273,14 +284,11 @@ impl<S: Ports> Switch<S> {
             }
             if stored {
                 self.queue_shrinks(priority, input, out);
-                if self.detect && priority < PRIORITIES {
-                    self.occupancy_down(links, cx, input, out);
-                } else if self.detect {
-                    self.occupancy_down_in_channel(links, cx, (input, out), priority as u8);
+                if self.detect {
+                    self.watch_leaving(links, cx, (input, out), priority);
                 }
                 if fifo {
-                    self.exposed[input as usize][priority] -= 1;
-                    self.expose(links, cx, input, priority);
+                    self.expose_next(links, cx, input, priority);
                 }
             }
             return;
@@ -319,8 +327,20 @@ impl<S: Ports> Switch<S> {
             || links.in_lane(output, priority, lane, queue) < self.quota)
     }
 
-    /// FIFO inputs read directly: the next head becomes a candidate at its output.
+    /// The first packet of a FIFO input that is read directly has left.
     #[inline(never)]
+    fn expose_next<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        input: u32,
+        priority: usize,
+    ) {
+        self.exposed[input as usize][priority] -= 1;
+        self.expose(links, cx, input, priority);
+    }
+
+    /// FIFO inputs read directly: the next head becomes a candidate at its output.
     fn expose<P: Build<Ports = S>, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,

@@ -45,13 +45,19 @@ impl<S: Ports> Switch<S> {
     /// is told, or the receive buffers that it counts.
     #[inline(always)]
     pub fn note_acceptance<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) {
-        let port = self.base + input;
-        if self.cuts_through && links.has_accepted(port, key) {
-            links.ports[port.index()].rx.unaccepted = 0;
-            let accepted = links.accepts[port.index()];
-            self.prune(links, input, accepted);
-            links.make_up_acceptance(key, port, accepted);
+        if self.cuts_through && links.has_accepted(self.base + input, key) {
+            self.make_up_acceptance(links, input, key);
         }
+    }
+
+    /// Once a packet, but from wherever it is noticed first: asked in many places, done in one.
+    #[inline(never)]
+    fn make_up_acceptance<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) {
+        let port = self.base + input;
+        links.ports[port.index()].rx.unaccepted = 0;
+        let accepted = links.accepts[port.index()];
+        self.prune(links, input, accepted);
+        links.make_up_acceptance(key, port, accepted);
     }
 
     /// Likewise for all inputs.
