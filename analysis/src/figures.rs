@@ -402,15 +402,23 @@ fn latency_cdf(
     let pitch = plot + 92.0;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
     let note = left_out(shown.len(), names.len(), "flows");
-    let flows = || shown.iter().flat_map(|name| reports.iter().filter_map(|report| report.flow(name)));
-    let short = flows().any(|flow| arrived_share(flow, level) < 1.0);
+    let flows = shown.iter().flat_map(|name| reports.iter().filter_map(|one| Some((one, one.flow(name)?))));
+    let short = flows.into_iter().any(|(report, flow)| come_share(report, flow, level) < 1.0);
     let (short, share) = match shape {
         Shape::Distribution => (
-            if short { "what never arrives is missing to 100 %" } else { "" },
+            if short {
+                "what never arrives, or is not there at the end of a run that falls behind, is missing to 100 %"
+            } else {
+                ""
+            },
             format!("share of {} within a time", level.ended),
         ),
         Shape::Tail => (
-            if short { "what never arrives takes longer than any time" } else { "" },
+            if short {
+                "what never arrives, or is not there at the end of a run that falls behind, takes longer than any time"
+            } else {
+                ""
+            },
             format!("share of {}s that take longer than a time, logarithmic", level.noun),
         ),
     };
@@ -457,7 +465,7 @@ fn latency_cdf(
         for (place, &variant) in group.iter().enumerate() {
             let report = &reports[variant];
             let Some(flow) = report.flow(name).and_then(level.of) else { continue };
-            let arrived = report.flow(name).map_or(1.0, |flow| arrived_share(flow, level));
+            let arrived = report.flow(name).map_or(1.0, |flow| come_share(report, flow, level));
             let points: Vec<(f64, f64)> = match shape {
                 Shape::Distribution => {
                     cdf(of(flow), &panel).into_iter().map(|(ps, share)| (ps, share * arrived)).collect()
@@ -649,6 +657,13 @@ fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
     }
     let Books { arrived, never, .. } = flow.books;
     if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
+}
+
+/// Likewise of all that was asked for, where what is still under way is no beginning of something: the flow falls
+/// behind, or somebody stands still. The same rule as that of `delivered` in requirements.
+fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
+    let overdue = flow.falls_behind || !report.run.outcome.stalls.is_empty();
+    arrived_share(flow, level) * if overdue { 1.0 - under_way_share(flow, level) } else { 1.0 }
 }
 
 /// Whether books count what this level of messages or round trips shows.
@@ -1193,6 +1208,8 @@ mod tests {
     use crate::run::RunData;
     use models::config::FlowConfig;
     use models::probe::Cause;
+    use models::run::StallReport;
+    use models::sim_core::Time;
     use std::sync::Arc;
 
     /// A run with the victims spread over this many flows.
@@ -1494,6 +1511,24 @@ mod tests {
         // others send more than such frames
         flow.above = Some(Above { nothing_else: false, ..above });
         assert_eq!((arrived_share(&flow, MESSAGES), under_way_share(&flow, MESSAGES)), (1.0, 0.0));
+    }
+
+    /// 32 of 36 packets arrived, and four stand still for ever: they are neither fast nor lost. The same four on
+    /// their way at the end of a run without a stall say nothing; of a flow that falls behind they do.
+    #[test]
+    fn who_stands_still_is_missing_in_a_distribution() {
+        let mut report = VariantReport::new(run(WITH));
+        let mut flow = report.flows[0].clone();
+        (flow.arrived, flow.dropped, flow.left, flow.falls_behind) = (32, 0, 4, false);
+        report.run.outcome.stalls.clear();
+        assert_eq!(come_share(&report, &flow, PACKETS), 1.0);
+        flow.falls_behind = true;
+        assert_eq!(come_share(&report, &flow, PACKETS), 1.0 - 4.0 / 36.0);
+        flow.falls_behind = false;
+        let walk = vec!["it waits".into()];
+        let stall = StallReport { at: Time(2), since: Time(1), cycle: false, walk };
+        report.run.outcome.stalls.push(stall);
+        assert_eq!(come_share(&report, &flow, PACKETS), 1.0 - 4.0 / 36.0);
     }
 
     /// By hand: of four packets one takes 1 us, two 2 us and one 4 us; of five that were sent one never

@@ -91,7 +91,7 @@ const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flo
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
-    subtitle: "octets delivered once; of flows that end from the first start until the last is complete, \
+    subtitle: "octets delivered, each once to each receiver; of flows that end from the first start until the last is complete, \
                what never arrives is tried last, or the run is over",
     label: "goodput (Gb/s)",
     most: None,
@@ -259,7 +259,22 @@ pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Op
             }
         }
     }
-    // what is alike everywhere is no result
+    // what is alike everywhere is no result, but a reader of the others has to know of it
+    let alike = things.iter().filter(|(_, counts)| {
+        counts.len() == reports.len() && counts[0].1 > 0 && counts.iter().all(|count| count.1 == counts[0].1)
+    });
+    let all_reports: Vec<&VariantReport> = reports.iter().collect();
+    let alike: Vec<String> = alike
+        .map(|(what, counts)| format!("{} {}", counts::name(what, &all_reports), count_text(counts[0].1)))
+        .collect();
+    let alike = match &alike[..] {
+        [] => String::new(),
+        [first @ .., last] if first.len() < 3 => {
+            let first = first.iter().map(|one| format!("{one}, ")).collect::<String>();
+            format!("the same in all variants: {first}{last}")
+        }
+        more => format!("the same in all variants: {}, {} more", more[..3].join(", "), more.len() - 3),
+    };
     things.retain(|(_, counts)| counts.iter().any(|count| count.1 != counts[0].1));
     let mut bars = 0;
     let all = things.len();
@@ -279,6 +294,7 @@ pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Op
     let more = joined(&[
         "in the whole run; each count has a scale of its own",
         &left_out(things.len(), all, "counts"),
+        &alike,
     ]);
     heading(&mut scene, "Counts", &subtitle(caption, &more));
     let left = MARGIN + label_width + 10.0;
@@ -286,7 +302,7 @@ pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Op
     let mut y = top;
     for (what, all) in &things {
         y += GROUP_GAP - 6.0;
-        let what = counts::name(what, &reports.iter().collect::<Vec<&VariantReport>>());
+        let what = counts::name(what, &all_reports);
         scene.text((MARGIN, y - 8.0), what, PANEL, Align::Left);
         let most = all.iter().map(|count| count.1).max().unwrap_or(0).max(1);
         for &(variant, count) in all {

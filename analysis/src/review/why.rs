@@ -5,6 +5,7 @@ use super::files::{Counts, list, real, word};
 use super::tables::whole;
 use super::{Run, Variant};
 use crate::num::{count_text, time_text};
+use models::config::DeviceModel;
 use models::probe::Cause;
 use serde_json::Value;
 
@@ -17,11 +18,19 @@ pub enum Question {
     Link(usize),
 }
 
-/// What binds a flow that waits for this, in words; `closed`: it is a closed loop.
-fn binding(cause: Cause, closed: bool) -> &'static str {
+/// Share of the time below which an injection link is not what its sources wait for.
+const FULL: f64 = 0.9;
+
+/// What binds a flow that waits for this, in words; `closed`: it is a closed loop; `busy`: share of the time for
+/// which the fullest of its injection links is, not a number if that is not known.
+fn binding(cause: Cause, closed: bool, busy: f64) -> &'static str {
     match cause {
         // It creates a packet when one leaves, so it is never faster than its link.
         Cause::SourceQueue if closed => "the backlog that a closed loop keeps at its source",
+        Cause::SourceQueue if busy < FULL => {
+            "the source: what it sends waits there for what went before, and not for the injection link, which is \
+             not full"
+        }
         Cause::SourceQueue => "the source: it creates faster than its injection link takes",
         Cause::Serialization => "the wire: octets take their time on each link",
         Cause::Propagation => "the wire: signals take their time along it",
@@ -48,7 +57,8 @@ pub fn why(run: &Run, variant: &Variant, question: &Question) -> String {
     match question {
         Question::Flow(name) => {
             let flow = list(told, "flows").iter().find(|flow| word(flow, "name") == name);
-            out += &of_flow(name, flow.unwrap_or(&Value::Null));
+            let busy = injection(variant, name, &budget, &counts);
+            out += &of_flow(name, flow.unwrap_or(&Value::Null), busy);
             out += &fullest(variant, name, &budget, &counts);
         }
         Question::Link(link) => out += &of_link(variant, *link, &budget, &counts),
@@ -56,7 +66,7 @@ pub fn why(run: &Run, variant: &Variant, question: &Question) -> String {
     out
 }
 
-fn of_flow(name: &str, flow: &Value) -> String {
+fn of_flow(name: &str, flow: &Value, busy: f64) -> String {
     let (level, parts, mean) = whole(flow);
     let books = &flow["books"];
     let count = |key: &str| books[key].as_u64().unwrap_or(0);
@@ -82,7 +92,7 @@ fn of_flow(name: &str, flow: &Value) -> String {
         ": {level} take {} on average, {:.1} % of it waiting; what binds is {} ({}, {:.1} %, {})\n",
         time_text(mean * 1e3),
         100.0 * waits,
-        binding(worst, flow["closed_loop"] == true),
+        binding(worst, flow["closed_loop"] == true, busy),
         worst.name(),
         100.0 * most,
         time_text(mean * 1e3 * most)
@@ -92,6 +102,16 @@ fn of_flow(name: &str, flow: &Value) -> String {
             &format!("  {:<34} {:>5.1} %  {}\n", cause.name(), 100.0 * share, time_text(mean * 1e3 * share));
     }
     out
+}
+
+/// For which share of the time the fullest injection link of a flow is busy; not a number: it is not known.
+fn injection(variant: &Variant, name: &str, budget: &Budget, counts: &Counts) -> f64 {
+    let Some(index) = variant.config.flows.iter().position(|flow| flow.name == name) else { return f64::NAN };
+    let is_endpoint =
+        |port: &&Port| matches!(variant.config.devices[port.0 as usize].model, DeviceModel::Endpoint(_));
+    let ports = budget.flows[index].keys().filter(is_endpoint);
+    let carried = ports.map(|port| counts.carried(&variant.name, &port_name(variant, *port)));
+    carried.fold(f64::NAN, f64::max)
 }
 
 /// Where the flow meets others, the fullest first.
@@ -187,12 +207,13 @@ mod tests {
         };
         let causes = Cause::ALL.iter().map(|cause| (cause.name().to_owned(), json!({"share": share(cause)})));
         let decomposition = Value::Object(causes.collect());
-        let told = |closed: bool| {
+        let told = |closed: bool, busy: f64| {
             let latency = json!({"mean": {"value": 1_000.0}});
             let flow = json!({"closed_loop": closed, "latency_ns": latency, "decomposition": decomposition});
-            of_flow("f", &flow)
+            of_flow("f", &flow, busy)
         };
-        let (open, closed) = (told(false), told(true));
+        let (open, closed, window) = (told(false, 0.95), told(true, 0.95), told(false, 0.01));
+        assert!(window.contains("not for the injection link, which is not full (source queue"), "{window}");
         assert!(open.contains("faster than its injection link takes (source queue, 90.0 %"), "{open}");
         assert!(closed.contains("backlog that a closed loop keeps at its source (source queue"), "{closed}");
     }
