@@ -174,6 +174,15 @@ impl Pairing {
         self.records.iter().position(fits)
     }
 
+    /// Whether a message with CONDUIT_STREAM = (`transmit`, `receive`) would make a record more than there are.
+    /// [`Algorithm::Corrected`] has one at most, and what it makes instead of another is none more.
+    pub(crate) fn needs_record(&self, algorithm: Algorithm, transmit: u16, receive: u16) -> bool {
+        match algorithm {
+            Algorithm::Corrected => self.records.is_empty(),
+            Algorithm::Literal | Algorithm::Minimal => self.find(transmit, receive).is_none(),
+        }
+    }
+
     fn add(&mut self, record: Record) -> usize {
         self.records.push(record);
         self.records.len() - 1

@@ -373,6 +373,16 @@ impl Endpoint {
         self.send(stream.peer, &status);
     }
 
+    /// Whether a message with these fields of CONDUIT_STREAM needs a record more than there may be.
+    fn exceeds_records(&self, peer: u16, protocol: Protocol, (transmit, receive): (u16, u16)) -> bool {
+        let algorithm = self.config.algorithm;
+        let needs = match self.pairings.get(&(peer, protocol)) {
+            Some(pairing) => pairing.needs_record(algorithm, transmit, receive),
+            None => true,
+        };
+        needs && self.records(peer, protocol).len() >= self.config.max_records
+    }
+
     fn open_conduit(
         &mut self,
         now: u64,
@@ -381,7 +391,7 @@ impl Endpoint {
         at_hand: &AtHand<'_>,
         (transmit, receive): (u16, u16),
     ) -> Option<Vec<u8>> {
-        if self.records(peer, protocol).len() >= self.config.max_records {
+        if self.exceeds_records(peer, protocol, (transmit, receive)) {
             self.counters.dropped += 1;
             self.event(Event::ConduitLimit { peer, protocol });
             return None;
@@ -481,8 +491,7 @@ impl Endpoint {
         agreed: Attributes,
     ) {
         let (algorithm, stream) = (self.config.algorithm, accept.stream);
-        if algorithm != Algorithm::Corrected && self.records(peer, protocol).len() >= self.config.max_records
-        {
+        if algorithm != Algorithm::Corrected && self.exceeds_records(peer, protocol, fields) {
             self.counters.dropped += 1;
             return self.event(Event::ConduitLimit { peer, protocol });
         }

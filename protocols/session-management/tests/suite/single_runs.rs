@@ -255,6 +255,27 @@ fn exactly_one_conduit() {
     }
 }
 
+/// By hand: a conduit is one record at each end, and the OPEN of the other side finds it there. One that may be
+/// is enough for it, by every algorithm that makes no other.
+#[test]
+fn a_limit_of_one_record_lets_one_conduit_be() {
+    for algorithm in [Minimal, Corrected] {
+        let configs = [M, P].map(|node| {
+            let mut config = crate::common::config(node, algorithm);
+            config.max_records = 1;
+            config
+        });
+        let mut net = Net::new(L, configs);
+        net.node(M).create_conduit(0, P, protocol()).unwrap();
+        net.run(QUIET);
+        assert!(
+            !net.events.iter().any(|event| matches!(event.2, Event::ConduitLimit { .. })),
+            "{algorithm:?}"
+        );
+        assert!(outcome(&net).records.iter().all(|&records| records == 1), "{algorithm:?}");
+    }
+}
+
 /// The owner can stop the printed algorithm at a number of records.
 #[test]
 fn the_storm_can_be_limited() {
