@@ -129,12 +129,8 @@ pub(crate) fn summaries(run: &RunData) -> Map<String, Value> {
 
 /// Books and rate of a flow: of packets, if no protocol runs it.
 pub(crate) fn account(run: &RunData, flow: usize) -> Account {
-    let of = |above: bool| {
-        let mut protocols = PROTOCOLS.iter().filter(move |protocol| protocol.is_above() == above);
-        protocols.find_map(|protocol| protocol.account(run, flow))
-    };
-    let below = of(false);
-    match of(true) {
+    let below = account_below(run, flow);
+    match first_account(run, flow, true) {
         // What it runs over says what it carries.
         Some(program) => {
             let carried = below.and_then(|below| below.above);
@@ -145,6 +141,17 @@ pub(crate) fn account(run: &RunData, flow: usize) -> Account {
         }
         None => below.unwrap_or_else(|| Account::of_packets(run, flow)),
     }
+}
+
+/// Books and rate that the first protocol tells that runs the flow, over others (`above`) or not.
+fn first_account(run: &RunData, flow: usize, above: bool) -> Option<Account> {
+    let mut protocols = PROTOCOLS.iter().filter(|protocol| protocol.is_above() == above);
+    protocols.find_map(|protocol| protocol.account(run, flow))
+}
+
+/// Books and rate of what carries a flow, whatever runs over it.
+fn account_below(run: &RunData, flow: usize) -> Option<Account> {
+    first_account(run, flow, false)
 }
 
 /// What the protocols of a run say together.

@@ -209,7 +209,7 @@ const COLUMNS: &[Row<Get>] = &[
         "reestablishment_mean_us",
         "us",
         "time to connect again",
-        "from the end of a connection, once both nodes were there again, to the next one, mean",
+        "from the end of a connection, once nodes and way were there again, to the next one, mean",
         |run, flow| figure(run, flow, |totals| mean_us(&totals.stats.reestablished)),
     ),
 ];
@@ -248,7 +248,7 @@ pub struct LinxSummary {
     pub flaps: u64,
     /// From the moment at which a peer went down, or the way to it, to the end of a connection with it.
     pub detection: Option<TimesSummary>,
-    /// From the end of a connection, once both nodes were there again, to the next one.
+    /// From the end of a connection, once nodes and way were there again, to the next one.
     pub reestablishment: Option<TimesSummary>,
     /// Between heartbeats, by the protocol clock.
     pub heartbeat_gaps: Option<TimesSummary>,
@@ -548,7 +548,10 @@ impl LinxSummary {
         }
         for (times, what) in [
             (&self.detection, "a peer that went down, or the way to it, was noticed after"),
-            (&self.reestablishment, "connected again, counted from when both nodes were there, after"),
+            (
+                &self.reestablishment,
+                "connected again, counted from when both nodes and the way were there, after",
+            ),
         ] {
             if let Some(times) = times {
                 let [min, mean, max] =

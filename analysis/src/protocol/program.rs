@@ -1,6 +1,6 @@
 //! Programs (GOAL): what a run of one came to.
 
-use super::{Protocol, counted, flow_name, json};
+use super::{Protocol, account_below, counted, flow_name, json};
 use crate::books::{Above, Account, Books, Tempo, age, balanced};
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
@@ -40,8 +40,9 @@ impl Protocol for Program {
         let books = Books {
             oldest_ps: age(run, left.oldest_message),
             task: true,
-            ..balanced(run, "messages", totals.stats.wanted, totals.stats.received, 0)
+            ..balanced(run, "messages", totals.stats.wanted, totals.stats.received, lost(run, flow, totals))
         };
+        let books = Books { oldest_ps: books.oldest_ps.filter(|_| books.under_way > 0), ..books };
         let tempo = Tempo::Over { octets: totals.stats.octets, from: 0, to };
         Some(Account { above: Some(completion("messages", &totals.ranks)), ..Account::new(books, tempo) })
     }
@@ -55,6 +56,19 @@ impl Protocol for Program {
         let ranks = outcome.totals.of::<ProgramTotals>().flat_map(|totals| &totals.ranks);
         ranks.filter_map(|rank| rank.end).max()
     }
+}
+
+/// Messages that will never arrive. What is under way has a PDU under way, at the least one for each message:
+/// of what was sent, the rest is lost. A rank that computes goes on, and so does one to which something comes;
+/// where there is neither, nobody sends what is not sent yet.
+fn lost(run: &RunData, flow: usize, totals: &ProgramTotals) -> u64 {
+    let ProgramTotals { stats, ranks, waiting, .. } = totals;
+    let below = account_below(run, flow).map_or(0, |below| below.books.under_way);
+    let under_way = below + waiting;
+    if under_way == 0 && ranks.iter().all(|rank| !rank.computes) {
+        return stats.wanted - stats.received;
+    }
+    (stats.sent - stats.received).saturating_sub(under_way)
 }
 
 /// How long a program took, if it is done.
@@ -184,7 +198,7 @@ impl FlowProgramSummary {
     /// Every such flow of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
         let one = |totals: &ProgramTotals| {
-            let ProgramTotals { flow, transport, ranks, stats } = totals;
+            let ProgramTotals { flow, transport, ranks, stats, .. } = totals;
             Some(Self {
                 flow: flow_name(run, *flow),
                 transport: match transport {

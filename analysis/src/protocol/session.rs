@@ -516,10 +516,10 @@ pub struct PduSummary {
     pub broadcasts_delivered: u64,
     /// Octets delivered.
     pub octets: u64,
-    /// Mean time from application to application.
-    pub mean_us: Num,
+    /// Mean time from application to application; `null`: none was measured, as those of a program are not.
+    pub mean_us: Option<Num>,
     /// The longest.
-    pub max_us: Num,
+    pub max_us: Option<Num>,
     /// Times that a source was stopped.
     pub stopped: u64,
     /// Times that it went on by XON.
@@ -585,7 +585,7 @@ impl SessionSummary {
     /// `never`: PDUs that will not arrive.
     fn new(flow: String, totals: &SessionTotals, never: u64) -> Self {
         let stats = &totals.stats;
-        let timed = stats.pdus_delivered.max(1);
+        let timed = stats.pdus_taken > 0;
         let lost = stats.pdus_lost.min(never.saturating_sub(stats.pdus_damaged));
         Self {
             flow,
@@ -635,8 +635,8 @@ impl SessionSummary {
                 broadcasts: stats.broadcasts,
                 broadcasts_delivered: stats.broadcasts_delivered,
                 octets: stats.octets_delivered,
-                mean_us: Num(stats.pdu_ps as f64 / 1e6 / timed as f64),
-                max_us: us(stats.pdu_ps_max),
+                mean_us: timed.then(|| Num(stats.pdu_ps as f64 / 1e6 / stats.pdus_taken as f64)),
+                max_us: timed.then(|| us(stats.pdu_ps_max)),
                 stopped: stats.stopped,
                 resumed: stats.resumed[0],
                 resumed_by_timeout: stats.resumed[1],
@@ -779,8 +779,8 @@ impl SessionSummary {
                 let _ = write!(out, ", {} delivered a second time", count_text(pdus.again));
             }
             // those of a program are not timed one by one
-            if pdus.max_us.0 > 0.0 {
-                let [mean, longest] = [pdus.mean_us, pdus.max_us].map(|time| time_text(time.0 * 1e6));
+            if let (Some(mean), Some(longest)) = (pdus.mean_us, pdus.max_us) {
+                let [mean, longest] = [mean, longest].map(|time| time_text(time.0 * 1e6));
                 let _ = write!(out, "; mean {mean}, longest {longest}");
             }
             if pdus.consumer_high_water > 1 {

@@ -2,6 +2,7 @@
 
 use crate::truths::run;
 use analysis::VariantReport;
+use analysis::protocol::linx::LinxSummary;
 use analysis::protocol::session::SessionSummary;
 use analysis::protocol::transfer::TransferSummary;
 use analysis::require::{Verdict, judge};
@@ -199,6 +200,77 @@ fn a_pdu_without_its_middle_has_not_arrived() {
         );
         assert_eq!(books(&lost)[2], 20 - delivered, "{part}");
     }
+}
+
+/// A program over sessions or LINX, in which the scenario loses the first data message between two ranks.
+fn program(over: &str, program: Value, loses: bool) -> VariantReport {
+    let mut flow = json!({"name": "p", "from": "ep/{0..3}"});
+    let mut carrier = json!({"program": program});
+    if over == "session" && loses {
+        carrier["faults"] =
+            json!([{"from": "ep/0", "to": "ep/1", "message": "data", "nth": 1, "fate": "lose"}]);
+    }
+    if over == "linx" && loses {
+        carrier["loss"] = json!({"data": 1});
+    }
+    flow[over] = carrier;
+    report(&star(5, "1 ms", flow))
+}
+
+/// By hand: of twelve messages of one PDU each one is lost, and nothing else is on its way; sessions do not say
+/// it again. LINX that loses all of its data frames gets no message there. A rank that waits for what waits for
+/// it sends nothing, whatever carries its messages: two are asked for, and neither will ever arrive.
+#[test]
+fn what_a_program_lost_is_not_under_way() {
+    let all_to_all = || json!({"collective": "all_to_all", "octets": 4_096});
+    assert_eq!(books(&program("session", all_to_all(), true)), [12, 11, 1, 0]);
+    let [asked, arrived, never, under_way] = books(&program("linx", all_to_all(), true));
+    assert_eq!([asked, arrived, never, under_way], [12, 0, 12, 0]);
+    for over in ["session", "linx"] {
+        let waits = |rank: u32| {
+            let other = 1 - rank;
+            [
+                format!("rank {rank} {{"),
+                format!("r: recv 8b from {other}"),
+                format!("s: send 8b to {other}"),
+                "s requires r".to_owned(),
+                "}".to_owned(),
+            ]
+        };
+        let text = [vec!["num_ranks 4".to_owned()], waits(0).to_vec(), waits(1).to_vec()].concat();
+        let rest = [2, 3].map(|rank| [format!("rank {rank} {{"), "c: calc 1".to_owned(), "}".to_owned()]);
+        let text = [text, rest.concat()].concat();
+        let report = program(over, json!({"text": text}), false);
+        assert_eq!(books(&report), [2, 0, 2, 0], "{over}");
+        assert_eq!(report.flows[0].books.oldest_ps, None, "{over}");
+    }
+}
+
+/// By hand: a link that is down for 3 ms is no time of the connection manager. From when it is up again the next
+/// attempt and one exchange are left: with a protocol clock of 1 000 one each 100 us, and far less than 1 ms.
+#[test]
+fn a_link_that_is_down_is_not_time_to_connect_again() {
+    let down = json!({"node": "ep/1", "kind": "link_down", "at": "5.1 ms", "for": "3 ms"});
+    let arrivals = json!({"constant": {"interval": "50 us", "phase": "0 ps"}});
+    let flow = json!({
+        "name": "x", "from": "ep/0", "to": "ep/1", "size": 100, "start": "1 ms", "arrivals": arrivals,
+        "linx": {"faults": [down]},
+    });
+    let mut scenario = star(3, "20 ms", flow);
+    scenario["endpoint"] = json!({"linx": {}, "host": {"protocol_clock": 1_000}});
+    let told = serde_json::to_value(&LinxSummary::all(&report(&scenario).run)[0]).unwrap();
+    assert_eq!(told["reestablishment"]["count"], 2);
+    let longest = told["reestablishment"]["max_us"].as_f64().unwrap();
+    assert!(longest < 200.0, "{longest}");
+}
+
+/// Sessions time what applications send, and not the messages of a program: there is no mean of nothing.
+#[test]
+fn what_was_not_timed_has_no_mean() {
+    let done = program("session", json!({"collective": "all_to_all", "octets": 4_096}), false);
+    let told = serde_json::to_value(&SessionSummary::all(&done.run)[0]).unwrap();
+    assert_eq!(told["pdus"]["delivered"], 12);
+    assert!(told["pdus"]["mean_us"].is_null() && told["pdus"]["max_us"].is_null(), "{told}");
 }
 
 /// By hand: twelve messages of 20 000 octets between four ranks are two PDUs each. Those of the first way

@@ -164,8 +164,14 @@ pub(crate) fn name(pdu: &[u8]) -> Option<(u64, u64)> {
     header(pdu).map(|[name, whole, at]| (name, if whole == 0 { u64::MAX } else { at }))
 }
 
-/// What the ranks of one flow have come to.
-pub(crate) fn audit(flow: u16, transport: ProgramTransport, ranks: &[&Courier]) -> ProgramTotals {
+/// What the ranks of one flow have come to. `waiting`: PDUs that wait for a connection, where the books of the
+/// transport do not know them.
+pub(crate) fn audit(
+    flow: u16,
+    transport: ProgramTransport,
+    ranks: &[&Courier],
+    waiting: u64,
+) -> ProgramTotals {
     let mut stats = CourierStats::default();
     let mut all = Vec::with_capacity(ranks.len());
     for rank in ranks {
@@ -173,7 +179,7 @@ pub(crate) fn audit(flow: u16, transport: ProgramTransport, ranks: &[&Courier]) 
         all.push(rank.program.stats());
     }
     all.sort_unstable_by_key(|rank| rank.rank);
-    ProgramTotals { flow, transport, ranks: all, stats }
+    ProgramTotals { flow, transport, ranks: all, stats, waiting }
 }
 
 impl Program {
@@ -236,7 +242,7 @@ mod tests {
             two.heard(&first[pdus - 1].1);
             let back = said(&mut two, 2);
             assert_eq!(back.len(), 1 + confirmed / 2);
-            let all = audit(0, ProgramTransport::Linx, &[&one, &two]);
+            let all = audit(0, ProgramTransport::Linx, &[&one, &two], 0);
             assert_eq!(all.ranks[0].end, None);
             // The confirmation of the second message was taken before.
             if confirmed > 0 {
@@ -249,7 +255,7 @@ mod tests {
                 one.heard(pdu);
             });
             assert!(said(&mut one, 3).is_empty());
-            let all = audit(0, ProgramTransport::Linx, &[&two, &one]);
+            let all = audit(0, ProgramTransport::Linx, &[&two, &one], 0);
             assert!(all.ranks.iter().all(|rank| rank.end.is_some()), "{all:?}");
             assert_eq!((all.ranks[0].rank, all.stats.corrupt), (0, 0));
             assert_eq!((all.stats.sent, all.stats.received, all.stats.confirmed), (3, 3, confirmed as u64));
@@ -267,7 +273,7 @@ mod tests {
             two.heard(&wrong);
         }
         two.heard(&pdu[..5]);
-        let all = audit(0, ProgramTransport::Session, &[&two]);
+        let all = audit(0, ProgramTransport::Session, &[&two], 0);
         assert_eq!((all.stats.received, all.stats.corrupt), (0, pdu.len() as u64 + 1));
     }
 }

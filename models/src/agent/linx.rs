@@ -597,7 +597,9 @@ impl Protocol for Linx {
         totals.push(audit::audit(ends.flow, &nodes, ends.at, &ends.carried()));
         let ranks: Vec<&Courier> = nodes.iter().filter_map(|(_, node)| node.courier.as_deref()).collect();
         if !ranks.is_empty() {
-            totals.push(courier::audit(ends.flow, ProgramTransport::Linx, &ranks));
+            let waiting = nodes.iter().flat_map(|(_, node)| node.waiting.values());
+            let waiting = waiting.map(|pdus| pdus.len() as u64).sum();
+            totals.push(courier::audit(ends.flow, ProgramTransport::Linx, &ranks, waiting));
         }
     }
 }

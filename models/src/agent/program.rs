@@ -169,6 +169,7 @@ impl Program {
     }
 
     pub fn stats(&self) -> RankStats {
-        RankStats { rank: self.config.rank, end: self.end, computed: Duration(self.computed) }
+        let computes = self.processors.iter().any(|processor| processor.busy);
+        RankStats { rank: self.config.rank, end: self.end, computed: Duration(self.computed), computes }
     }
 }

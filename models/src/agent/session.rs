@@ -448,7 +448,7 @@ impl Protocol for Session {
         totals.push(audit::audit(ends.flow, ends.at, &nodes));
         let ranks: Vec<&Courier> = nodes.iter().filter_map(|end| end.app.courier.as_deref()).collect();
         if !ranks.is_empty() {
-            totals.push(courier::audit(ends.flow, ProgramTransport::Session, &ranks));
+            totals.push(courier::audit(ends.flow, ProgramTransport::Session, &ranks, 0));
         }
     }
 }

@@ -198,11 +198,13 @@ impl Ledger {
     }
 
     pub fn connected(&mut self, connection: usize, period: u64, now: u64, fabric_now: u64) {
-        let gone = self.faults(connection).filter(|fault| fault.kind != LinxFaultKind::LinkDown);
+        let gone = self.faults(connection);
         let gone = gone.filter(|fault| fault.from.0 <= fabric_now).map(|fault| fault.until.0);
         let there = gone.max().unwrap_or(0);
-        let wanted = self.unwanted(connection).map(|absence| absence.1).filter(|&until| until <= fabric_now);
-        let there = wanted.fold(there, u64::max);
+        // Who has connected has a way, whatever else is broken.
+        let ways = self.breaks.get(connection).into_iter().flatten().copied();
+        let again = self.unwanted(connection).chain(ways).map(|absence| absence.1);
+        let there = again.filter(|&until| until <= fabric_now).fold(there, u64::max);
         let life = &mut self.lives[connection];
         self.stats.connected += 1;
         if life.ended != NEVER {

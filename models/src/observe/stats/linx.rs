@@ -90,7 +90,7 @@ pub struct LinxStats {
     pub up_ps: u128,
     /// From the moment at which a peer went down, or the way to it, to the end of a connection with it.
     pub detected: Times,
-    /// From the end of a connection, once both nodes were there again, to the next one.
+    /// From the end of a connection, once nodes and way were there again, to the next one.
     pub reestablished: Times,
     /// Between heartbeats, in ps of the protocol clock; the first counts from the beginning of the
     /// connection.

@@ -44,6 +44,8 @@ pub struct ProgramTotals {
     pub ranks: Vec<RankStats>,
     /// What they counted.
     pub stats: CourierStats,
+    /// PDUs that wait for a connection, where the books of the transport do not know them.
+    pub waiting: u64,
 }
 
 impl FlowTotals for ProgramTotals {

@@ -197,6 +197,8 @@ pub struct RankStats {
     pub end: Option<Time>,
     /// Time that its processors computed or have begun to compute.
     pub computed: Duration,
+    /// One of its processors computes when the run ends.
+    pub computes: bool,
 }
 
 /// What the ends of one flow of Scheduled Transfer have come to at the end of the run.
