@@ -407,7 +407,7 @@ fn latency_cdf(
     let (short, share) = match shape {
         Shape::Distribution => (
             if short {
-                "what never arrives, or is not there at the end of a run that falls behind, is missing to 100 %"
+                "what never arrives, or falls behind to the end of a run, is missing to 100 %"
             } else {
                 ""
             },
@@ -415,7 +415,7 @@ fn latency_cdf(
         ),
         Shape::Tail => (
             if short {
-                "what never arrives, or is not there at the end of a run that falls behind, takes longer than any time"
+                "what never arrives, or falls behind to the end of a run, takes longer than any time"
             } else {
                 ""
             },
@@ -659,8 +659,8 @@ fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
     if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
 }
 
-/// Likewise of all that was asked for, where what is still under way is no beginning of something: the flow falls
-/// behind, or somebody stands still. The same rule as that of `delivered` in requirements.
+/// Likewise of all that was asked for, where what is still under way is no beginning of something: the flow
+/// falls behind, or somebody stands still. The same rule as that of `delivered` in requirements.
 fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
     let overdue = flow.falls_behind || !report.run.outcome.stalls.is_empty();
     arrived_share(flow, level) * if overdue { 1.0 - under_way_share(flow, level) } else { 1.0 }
@@ -1513,8 +1513,8 @@ mod tests {
         assert_eq!((arrived_share(&flow, MESSAGES), under_way_share(&flow, MESSAGES)), (1.0, 0.0));
     }
 
-    /// 32 of 36 packets arrived, and four stand still for ever: they are neither fast nor lost. The same four on
-    /// their way at the end of a run without a stall say nothing; of a flow that falls behind they do.
+    /// 32 of 36 packets arrived, and four stand still for ever: they are neither fast nor lost. The same four
+    /// on their way at the end of a run without a stall say nothing; of a flow that falls behind they do.
     #[test]
     fn who_stands_still_is_missing_in_a_distribution() {
         let mut report = VariantReport::new(run(WITH));

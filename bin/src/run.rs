@@ -197,8 +197,8 @@ fn jobs(args: &RunArgs, plan: &RunPlan) -> usize {
     args.jobs.map_or_else(left, usize::from).min(cores).min(plan.variants.len()).max(1)
 }
 
-/// Threads for each variant: as many as were asked for, or as leave every variant that runs at the time as many,
-/// if there is memory for their parts. What is measured has one, unless somebody asks for more.
+/// Threads for each variant: as many as were asked for, or as leave every variant that runs at the time as
+/// many, if there is memory for their parts. What is measured has one, unless somebody asks for more.
 fn threads(args: &RunArgs, plan: &RunPlan, jobs: usize) -> usize {
     let left = || {
         let threads = if args.profile || args.predict { 1 } else { cores() / jobs };

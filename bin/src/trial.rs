@@ -10,8 +10,8 @@ const BEFORE: u64 = 16;
 const SETTLED: u64 = 10_000_000;
 /// Windows at its end, at least.
 const WINDOWS: u64 = 50;
-/// How long it takes after the fabric is full, if the run is long enough, ns: several turns of whoever shares the
-/// machine. Less would take one hiccup for the rule.
+/// How long it takes after the fabric is full, if the run is long enough, ns: several turns of whoever shares
+/// the machine. Less would take one hiccup for the rule.
 const ENOUGH: u64 = 20_000_000;
 /// The trial is about this part of a run at most: to do more than that twice costs more than it saves.
 const PART: u64 = 32;

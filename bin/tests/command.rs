@@ -269,8 +269,8 @@ fn one_switch_runs_on_one_thread() {
     assert!(!said.contains("on one thread"), "{said}");
 }
 
-/// Cores that no variant takes are shared among the variants, with the same results; one of this fabric is too
-/// short for a trial, so what was begun is what is kept.
+/// Cores that no variant takes are shared among the variants, with the same results; one of this fabric is
+/// too short for a trial, so what was begun is what is kept.
 #[test]
 fn idle_cores_are_used() {
     let home = Home::new();

@@ -745,8 +745,9 @@ fn conduit_race_peers() {
     for variant in ["literal-crossing", "literal-half"] {
         let totals = conduits(&study, variant);
         assert_eq!((totals.records, totals.all_open), (200, None), "{variant}");
-        // One OPEN and one stream for each node and round trip, until there are 100 records at each.
-        assert_eq!(totals.stats.opens - totals.stats.accepts, 2, "{variant}");
+        // One OPEN and one stream for each node and round trip, until there are 100 records at each. What
+        // would make one more is dropped; each OPEN of before is answered.
+        assert_eq!(totals.stats.opens - totals.stats.accepts, 0, "{variant}");
         assert!(totals.leaked > 190 && totals.orphans > 190, "{variant}: {totals:?}");
         let rate = totals.stats.limited_at.expect("it was stopped") as f64 / 200.0;
         near(variant, rate / 1e6, 1.0, 0.02);

@@ -91,8 +91,8 @@ const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flo
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
-    subtitle: "octets delivered, each once to each receiver; of flows that end from the first start until the last is complete, \
-               what never arrives is tried last, or the run is over",
+    subtitle: "octets delivered, once to each receiver; of flows that end from the first start to the last \
+               completion, what never arrives is tried last, or the run is over",
     label: "goodput (Gb/s)",
     most: None,
     trap: |_| None,

@@ -59,8 +59,8 @@ impl Protocol for Program {
 }
 
 /// Messages that will never arrive. What is under way has a PDU under way, at the least one for each message:
-/// of what was sent, the rest is lost. A rank that computes goes on, and so does one to which something comes;
-/// where there is neither, nobody sends what is not sent yet.
+/// of what was sent, the rest is lost. A rank that computes goes on, and so does one to which something
+/// comes; where there is neither, nobody sends what is not sent yet.
 fn lost(run: &RunData, flow: usize, totals: &ProgramTotals) -> u64 {
     let ProgramTotals { stats, ranks, waiting, .. } = totals;
     let below = account_below(run, flow).map_or(0, |below| below.books.under_way);

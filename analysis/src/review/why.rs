@@ -21,15 +21,15 @@ pub enum Question {
 /// Share of the time below which an injection link is not what its sources wait for.
 const FULL: f64 = 0.9;
 
-/// What binds a flow that waits for this, in words; `closed`: it is a closed loop; `busy`: share of the time for
-/// which the fullest of its injection links is, not a number if that is not known.
+/// What binds a flow that waits for this, in words; `closed`: it is a closed loop; `busy`: share of the time
+/// for which the fullest of its injection links is, not a number if that is not known.
 fn binding(cause: Cause, closed: bool, busy: f64) -> &'static str {
     match cause {
         // It creates a packet when one leaves, so it is never faster than its link.
         Cause::SourceQueue if closed => "the backlog that a closed loop keeps at its source",
         Cause::SourceQueue if busy < FULL => {
-            "the source: what it sends waits there for what went before, and not for the injection link, which is \
-             not full"
+            "the source: what it sends waits there for what went before, and not for the injection link, \
+             which is not full"
         }
         Cause::SourceQueue => "the source: it creates faster than its injection link takes",
         Cause::Serialization => "the wire: octets take their time on each link",

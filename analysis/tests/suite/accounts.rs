@@ -218,8 +218,9 @@ fn program(over: &str, program: Value, loses: bool) -> VariantReport {
 }
 
 /// By hand: of twelve messages of one PDU each one is lost, and nothing else is on its way; sessions do not
-/// say it again. LINX that loses all of its data frames gets no message there. A rank that waits for
-/// what waits for it sends nothing, whatever carries its messages: two are asked for, and neither will ever arrive.
+/// say it again. LINX that loses all of its data frames gets no message there. A rank that waits for what
+/// waits for it sends nothing, whatever carries its messages: two are asked for, and neither will ever
+/// arrive.
 #[test]
 fn what_a_program_lost_is_not_under_way() {
     let all_to_all = || json!({"collective": "all_to_all", "octets": 4_096});
@@ -247,7 +248,8 @@ fn what_a_program_lost_is_not_under_way() {
 }
 
 /// By hand: a link that is down for 3 ms is no time of the connection manager. From when it is up again the
-/// next attempt and one exchange are left: with a protocol clock of 1 000 one each 100 us, and far less than 1 ms.
+/// next attempt and one exchange are left: with a protocol clock of 1 000 one each 100 us, and far less than
+/// 1 ms.
 #[test]
 fn a_link_that_is_down_is_not_time_to_connect_again() {
     let down = json!({"node": "ep/1", "kind": "link_down", "at": "5.1 ms", "for": "3 ms"});

@@ -164,8 +164,8 @@ pub(crate) fn name(pdu: &[u8]) -> Option<(u64, u64)> {
     header(pdu).map(|[name, whole, at]| (name, if whole == 0 { u64::MAX } else { at }))
 }
 
-/// What the ranks of one flow have come to. `waiting`: PDUs that wait for a connection, where the books of the
-/// transport do not know them.
+/// What the ranks of one flow have come to. `waiting`: PDUs that wait for a connection, where the books of
+/// the transport do not know them.
 pub(crate) fn audit(
     flow: u16,
     transport: ProgramTransport,

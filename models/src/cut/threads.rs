@@ -5,8 +5,8 @@ use std::sync::{Condvar, Mutex};
 
 /// How often whoever waits looks before it lets others run.
 const SPINS: u32 = 4_000;
-/// How often it lets others run before it sleeps, where that may be: between two slices of a run. Who sleeps, or is
-/// new, often comes to the processor of whoever woke it, and they take turns for milliseconds.
+/// How often it lets others run before it sleeps, where that may be: between two slices of a run. Who sleeps,
+/// or is new, often comes to the processor of whoever woke it, and they take turns for milliseconds.
 const TURNS: u32 = 20_000;
 
 /// All threads meet here after each window. The last to come prepares the next one, then all go on.

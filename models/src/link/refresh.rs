@@ -1,5 +1,5 @@
-//! Refreshes: what a port has told of congestion is told again now and then. As long as no message was lost and
-//! no register was written they repeat what the neighbour knows, so they are no events.
+//! Refreshes: what a port has told of congestion is told again now and then. As long as no message was lost
+//! and no register was written they repeat what the neighbour knows, so they are no events.
 
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
@@ -46,8 +46,8 @@ impl<P: Build> Links<P> {
         }
     }
 
-    /// A message was lost, or a status has changed that is not told for its own sake: the next refresh of this
-    /// port can change the neighbour, so it is an event, one for all of that before it.
+    /// A message was lost, or a status has changed that is not told for its own sake: the next refresh of
+    /// this port can change the neighbour, so it is an event, one for all of that before it.
     pub fn schedule_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let due = self.ports[port.index()].tx.refresh_at;
         let cold = &self.cold[port.index()];

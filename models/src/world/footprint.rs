@@ -12,8 +12,8 @@ use crate::ports::{PortSet, Ports};
 use crate::switch::{Reads, Switch};
 use sim_core::EventKey;
 
-/// Octets that a run of this fabric in `parts` takes, about: ports, lists, tables, sources, and a packet for each
-/// port. What observers keep, and what protocols do, comes on top.
+/// Octets that a run of this fabric in `parts` takes, about: ports, lists, tables, sources, and a packet for
+/// each port. What observers keep, and what protocols do, comes on top.
 ///
 /// Each part knows all devices, but only one has the lists and the sources of each.
 pub fn footprint(config: &FabricConfig, parts: u64) -> u64 {
@@ -94,8 +94,8 @@ mod tests {
         FabricConfig { devices: vec![device], ..FabricConfig::default() }
     }
 
-    /// A list of eight octets for each pair of ports and priority, with buffers between the pairs two, in however
-    /// many parts; what else there is of a port is less than a kibibyte in each of them.
+    /// A list of eight octets for each pair of ports and priority, with buffers between the pairs two, in
+    /// however many parts; what else there is of a port is less than a kibibyte in each of them.
     #[test]
     fn lists_go_with_the_square_of_the_ports() {
         for ports in [8, 64] {

@@ -112,9 +112,10 @@ fn without_part_nothing_is_told_for_its_own_sake() {
     );
 }
 
-/// What is not told for its own sake is told by the next refresh: from row 1 1 to row 0 0 the stale 1 goes, and
-/// with toggled XOFF and without PART the neighbours stop. The law: refreshes are due at multiples of their
-/// period, and a write triggers nothing, so each edge follows the first of them after the write (VOQ-D12, VOQ-D18).
+/// What is not told for its own sake is told by the next refresh: from row 1 1 to row 0 0 the stale 1 goes,
+/// and with toggled XOFF and without PART the neighbours stop. The law: refreshes are due at multiples of
+/// their period, and a write triggers nothing, so each edge follows the first of them after the write
+/// (VOQ-D12, VOQ-D18).
 ///
 /// Proves: VOQ-5.1.2.2-5
 #[test]

@@ -174,8 +174,8 @@ impl Pairing {
         self.records.iter().position(fits)
     }
 
-    /// Whether a message with CONDUIT_STREAM = (`transmit`, `receive`) would make a record more than there are.
-    /// [`Algorithm::Corrected`] has one at most, and what it makes instead of another is none more.
+    /// Whether a message with CONDUIT_STREAM = (`transmit`, `receive`) would make a record more than there
+    /// are. [`Algorithm::Corrected`] has one at most, and what it makes instead of another is none more.
     pub(crate) fn needs_record(&self, algorithm: Algorithm, transmit: u16, receive: u16) -> bool {
         match algorithm {
             Algorithm::Corrected => self.records.is_empty(),

@@ -289,8 +289,8 @@ pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel, octe
     round.div_ceil(packet) as u64
 }
 
-/// Octets on the wire of the longest packet of all flows, delimiters left out. Protocols send packets of 276 octets,
-/// as long as packets with 256 octets of payload are; so may a replay.
+/// Octets on the wire of the longest packet of all flows, delimiters left out. Protocols send packets of 276
+/// octets, as long as packets with 256 octets of payload are; so may a replay.
 pub(crate) fn longest_packet(config: &FabricConfig) -> u64 {
     const WHOLE: u16 = 276;
     let of = |sizes: &Sizes| match sizes {

@@ -196,8 +196,8 @@ fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
     let octets = fabric::longest_packet(config);
     let line = |found: fabric::Headroom| {
         let text = format!(
-            "{}; after XOFF up to {} (N_hr) of {octets} octets from each of {} may still come, which takes {} \
-             above the threshold; there are {}",
+            "{}; after XOFF up to {} (N_hr) of {octets} octets from each of {} may still come, which \
+             takes {} above the threshold; there are {}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
             count(found.neighbours, "neighbour"),

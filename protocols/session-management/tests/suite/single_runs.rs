@@ -255,8 +255,8 @@ fn exactly_one_conduit() {
     }
 }
 
-/// By hand: a conduit is one record at each end, and the OPEN of the other side finds it there. One that may be
-/// is enough for it, by every algorithm that makes no other.
+/// By hand: a conduit is one record at each end, and the OPEN of the other side finds it there. One that may
+/// be is enough for it, by every algorithm that makes no other.
 #[test]
 fn a_limit_of_one_record_lets_one_conduit_be() {
     for algorithm in [Minimal, Corrected] {
