@@ -343,7 +343,8 @@ fn the_storm_stops_at_the_record_limit() {
     let totals = found.totals();
     assert_eq!(totals.records, 20);
     assert!(totals.stats.limited > 0 && totals.stats.opens < 100, "{totals:?}");
-    assert!((18 * L..21 * L).contains(&totals.stats.limited_at.unwrap()), "{:?}", totals.stats.limited_at);
+    // Both have ten at 20 L, and what would make one more comes with the next OPEN, a way later.
+    assert!((21 * L..22 * L).contains(&totals.stats.limited_at.unwrap()), "{:?}", totals.stats.limited_at);
 }
 
 /// A node that says nothing: nothing is left at the other end.
