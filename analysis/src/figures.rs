@@ -529,8 +529,8 @@ fn transient(reports: &[VariantReport]) -> String {
 
 /// From this share on it is worth a word in a figure how much is under way.
 const UNDER_WAY_SHARE: f64 = 0.01;
-/// So many are named there.
-const UNDER_WAY_LISTED: usize = 4;
+/// So many variants and flows are named in a caption.
+const LISTED: usize = 4;
 
 /// What became of the messages of a protocol that others run over, which have no books: arrived, lost in the
 /// fabric, and not there. What the scenario loses is none of these.
@@ -571,15 +571,17 @@ fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> S
         }
     }
     many.sort_by(|a, b| b.0.total_cmp(&a.0));
-    listed("not there at the end", many.iter().map(|(share, at)| format!("{at} {:.0} %", 100.0 * share)))
+    let texts = many.iter().map(|(share, at)| format!("{at} {:.0} %", 100.0 * share));
+    listed("not there at the end", LISTED, texts)
 }
 
-/// The first of `texts`, and how many more there are, under a heading; nothing if there are none.
-fn listed(heading: &str, texts: impl ExactSizeIterator<Item = String>) -> String {
+/// The first of `texts`, `most` at most, and how many more there are, under a heading; nothing if there are
+/// none.
+fn listed(heading: &str, most: usize, texts: impl ExactSizeIterator<Item = String>) -> String {
     let all = texts.len();
-    let mut shown: Vec<String> = texts.take(UNDER_WAY_LISTED).collect();
-    if all > UNDER_WAY_LISTED {
-        shown.push(format!("{} more", all - UNDER_WAY_LISTED));
+    let mut shown: Vec<String> = texts.take(most).collect();
+    if all > most {
+        shown.push(format!("{} more", all - most));
     }
     if shown.is_empty() { String::new() } else { format!("{heading}: {}", shown.join(", ")) }
 }
@@ -638,7 +640,7 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         }
     }
     few.sort_by(|a, b| a.0.total_cmp(&b.0));
-    listed("closed loops make few packets where they are slow", few.into_iter().map(|few| few.1))
+    listed("closed loops make few packets where they are slow", LISTED, few.into_iter().map(|few| few.1))
 }
 
 /// Which share of what ended has arrived, where books count what this level shows: a distribution of those
@@ -659,11 +661,10 @@ fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
     if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
 }
 
-/// Likewise of all that was asked for, where what is still under way is no beginning of something: the flow
-/// falls behind, or somebody stands still. The same rule as that of `delivered` in requirements.
+/// Likewise of all that was asked for, where what is still under way is left behind.
 fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
-    let overdue = flow.falls_behind || !report.run.outcome.stalls.is_empty();
-    arrived_share(flow, level) * if overdue { 1.0 - under_way_share(flow, level) } else { 1.0 }
+    let left = if report.leaves_behind(flow) { under_way_share(flow, level) } else { 0.0 };
+    arrived_share(flow, level) * (1.0 - left)
 }
 
 /// Whether books count what this level of messages or round trips shows.

@@ -216,6 +216,12 @@ pub struct VariantReport {
 }
 
 impl VariantReport {
+    /// Whether what is still under way of a flow is not merely on its way: the flow falls behind, or somebody
+    /// stands still.
+    pub(crate) fn leaves_behind(&self, flow: &FlowReport) -> bool {
+        flow.falls_behind || !self.run.outcome.stalls.is_empty()
+    }
+
     /// Time over which the shares and means of links, hosts and switches are given, picoseconds: the run, or
     /// the part of it until all was done.
     pub fn active_ps(&self) -> u64 {

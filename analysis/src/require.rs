@@ -303,7 +303,7 @@ impl Level {
 /// falls behind, if it has a task to end, or if somebody stands still.
 fn delivered(report: &VariantReport, flow: &FlowReport) -> (f64, Option<(u64, u64)>) {
     let books = &flow.books;
-    let overdue = flow.falls_behind || books.task || !report.run.outcome.stalls.is_empty();
+    let overdue = books.task || report.leaves_behind(flow);
     let due = if overdue { books.asked } else { books.asked - books.under_way };
     let share = if due == 0 { f64::NAN } else { books.arrived as f64 / due as f64 };
     (share, Some((due, 1)))

@@ -363,10 +363,14 @@ pub(crate) struct RunArgs {
     threads: Option<u16>,
 }
 
+/// Cores of this machine, as far as it lets us use them.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 impl RunArgs {
     /// Threads for each variant, if somebody says how many.
     pub fn threads(&self) -> Option<usize> {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map(|threads| if threads == 0 { cores() } else { threads.into() })
     }
 

@@ -1,6 +1,6 @@
 //! `riosim run`: simulate, tell, write.
 
-use crate::cli::RunArgs;
+use crate::cli::{RunArgs, cores};
 use crate::console::print;
 use crate::inspect::{load, rendered};
 use crate::memory;
@@ -200,16 +200,15 @@ fn jobs(args: &RunArgs, plan: &RunPlan) -> usize {
 /// Threads for each variant: as many as were asked for, or as leave every variant that runs at the time as
 /// many, if there is memory for their parts. What is measured has one, unless somebody asks for more.
 fn threads(args: &RunArgs, plan: &RunPlan, jobs: usize) -> usize {
-    let left = || {
-        let threads = if args.profile || args.predict { 1 } else { cores() / jobs };
-        let room = memory::ask().is_none_or(|m| plan.check_memory(m.available(), jobs, threads).is_ok());
-        if room { threads.max(1) } else { 1 }
-    };
-    args.threads().unwrap_or_else(left)
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    if let Some(threads) = args.threads() {
+        return threads;
+    }
+    let left = cores() / jobs;
+    if left < 2 || args.profile || args.predict {
+        return 1;
+    }
+    let fits = memory::ask().is_none_or(|m| plan.check_memory(m.available(), jobs, left).is_ok());
+    if fits { left } else { 1 }
 }
 
 /// The first Ctrl-C ends the run in good order; a second one need not wait.

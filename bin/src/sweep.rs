@@ -20,6 +20,7 @@ mod status;
 pub(crate) use compare::compare;
 pub(crate) use review::review;
 
+use crate::cli::cores;
 use crate::cli::sweep::{Engine, MergeArgs, RunArgs, Shard, SweepArgs, SweepVerb};
 use crate::console::{colours, complain, print};
 use crate::inspect;
@@ -65,8 +66,7 @@ fn load(path: &Path) -> Result<SweepPlan, Failure> {
 
 /// Runs at a time.
 fn jobs(args: &RunArgs) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    args.jobs.map_or(cores, usize::from).max(1)
+    args.jobs.map_or_else(cores, usize::from).max(1)
 }
 
 fn run(args: &RunArgs) -> Result<(), Failure> {

@@ -1,8 +1,8 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, starved,
-    subtitle, told, transient, under_way_share,
+    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, listed,
+    starved, subtitle, told, transient, under_way_share,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
@@ -267,14 +267,7 @@ pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Op
     let alike: Vec<String> = alike
         .map(|(what, counts)| format!("{} {}", counts::name(what, &all_reports), count_text(counts[0].1)))
         .collect();
-    let alike = match &alike[..] {
-        [] => String::new(),
-        [first @ .., last] if first.len() < 3 => {
-            let first = first.iter().map(|one| format!("{one}, ")).collect::<String>();
-            format!("the same in all variants: {first}{last}")
-        }
-        more => format!("the same in all variants: {}, {} more", more[..3].join(", "), more.len() - 3),
-    };
+    let alike = listed("the same in all variants", 3, alike.into_iter());
     things.retain(|(_, counts)| counts.iter().any(|count| count.1 != counts[0].1));
     let mut bars = 0;
     let all = things.len();

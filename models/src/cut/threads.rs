@@ -39,15 +39,9 @@ impl Meeting {
             self.opened.store(window + 1, Ordering::Release);
             return true;
         }
-        let mut looks = 0;
-        while self.opened.load(Ordering::Acquire) <= window {
-            if self.is_broken() {
-                return false;
-            }
-            looks += 1;
-            pause(looks);
-        }
-        true
+        let is_open = || self.opened.load(Ordering::Acquire) > window;
+        wait_until(|| is_open() || self.is_broken());
+        is_open()
     }
 
     /// Whether somebody has panicked.
@@ -67,6 +61,15 @@ fn pause(looks: u32) {
         std::hint::spin_loop();
     } else {
         std::thread::yield_now();
+    }
+}
+
+/// Waits for somebody at work by looking.
+fn wait_until(is_ready: impl Fn() -> bool) {
+    let mut looks = 0u32;
+    while !is_ready() {
+        looks = looks.saturating_add(1);
+        pause(looks);
     }
 }
 
@@ -124,11 +127,7 @@ impl Gate {
     /// Waits until `threads` have done all slices that have begun.
     pub fn wait_for_all(&self, threads: u64) {
         let all = self.begun.load(Ordering::Relaxed) * threads;
-        let mut looks = 0;
-        while self.done.load(Ordering::Acquire) < all {
-            looks += 1;
-            pause(looks);
-        }
+        wait_until(|| self.done.load(Ordering::Acquire) >= all);
     }
 }
 

@@ -388,7 +388,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     for symbolic in &config.symbolic {
         let Some(channels) = &symbolic.channels else { continue };
         let link = &config.links[symbolic.link as usize];
-        let needed = fabric::loop_packets(link, config);
+        let needed = fabric::loop_packets(link, config, octets);
         let buffers = channels.vcs[0].buffers;
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));

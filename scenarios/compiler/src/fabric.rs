@@ -302,9 +302,8 @@ pub(crate) fn longest_packet(config: &FabricConfig) -> u64 {
     u64::from(if config.agents.is_empty() { sources } else { sources.max(WHOLE) })
 }
 
-/// Packets of the round trip of the end of a link that needs more.
-pub(crate) fn loop_packets(link: &LinkConfig, config: &FabricConfig) -> u64 {
-    let octets = longest_packet(config);
+/// Packets of so many octets of the round trip of the end of a link that needs more.
+pub(crate) fn loop_packets(link: &LinkConfig, config: &FabricConfig, octets: u64) -> u64 {
     let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model, octets);
     needed(link.a).max(needed(link.b))
 }

@@ -273,6 +273,8 @@ fn lookahead(link: &LinkConfig) -> u64 {
 fn link_lines(variant: &Variant) -> Vec<(String, String)> {
     let named = variant.config.links.iter().zip(&variant.labels.links);
     let media = &variant.config.media;
+    // Of all sources: asked once, and not for each link.
+    let octets = fabric::longest_packet(&variant.config);
     named
         .zip(0..)
         .map(|((link, name), number)| {
@@ -287,12 +289,11 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
             }
             let text = format!(
                 "{}x, {gigabits:.3} Gb/s, control symbols of {} characters, {} one way; {} receive buffers \
-                 keep it busy with packets of {} octets",
+                 keep it busy with packets of {octets} octets",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                fabric::loop_packets(link, &variant.config),
-                fabric::longest_packet(&variant.config)
+                fabric::loop_packets(link, &variant.config, octets)
             );
             (name.clone(), text)
         })
