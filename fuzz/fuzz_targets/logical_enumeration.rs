@@ -14,13 +14,16 @@ fn run(bytes: &[u8]) {
         can_receive: 1 << 30,
         send: 1 << 7,
         always: 1,
+        can_link: 1 << 29,
+        link: if options & 8 != 0 { 1 << 4 } else { 0 },
     };
     let mut host = Enumerator::new(Options {
         host: 0,
         large: options & 1 != 0,
         spread: options & 2 != 0,
         enables: (options & 4 != 0).then_some(enables),
-        own_ability: 1 << 30,
+        own_ability: 3 << 29,
+        own_enables: (options & 16 != 0).then_some(0x200),
     });
     let mut phases = Vec::new();
     let mut answers = answers.chunks(5);

@@ -185,6 +185,8 @@ pub struct PortVoq {
     pub part: bool,
     /// XOFF: this port's status is forced to congested.
     pub xoff: bool,
+    /// LINK_SUP: can link messages with virtual channels.
+    pub link_sup: bool,
     /// LINK_EN: messages through this port, and those that come to it, are tied to a virtual channel. Both
     /// ends of a link have the same, and links of a switch that have it have the same channels.
     pub link_en: bool,
@@ -872,6 +874,10 @@ pub struct EnumerationConfig {
     pub enables: bool,
     /// RX_SUP of the host's own port.
     pub host_hears: bool,
+    /// The host sets LINK_EN at both ends of each link of which both have LINK_SUP.
+    pub links: bool,
+    /// LINK_SUP of the host's own port.
+    pub host_links: bool,
 }
 
 impl EnumerationConfig {

@@ -6,10 +6,10 @@
 
 pub mod enumeration;
 
-use crate::config::IdSize;
+use crate::config::{EnumerationConfig, IdSize, PortVoq};
 use crate::observe::stats::FlowStats;
 use crate::packet::data::Data;
-use enumeration::Outline;
+use enumeration::{Outline, OutlineDevice};
 use logical::register::file::{Block, Description, Identity, Role, Streaming};
 use logical::register::{RegisterFile, Serial, feature, offset, operation, serial};
 use logical::wire::maintenance::{Access, Operation};
@@ -40,6 +40,15 @@ pub(crate) fn request(access: Access, write: Option<u32>) -> Operation<Data> {
             Operation::Write { src_tid: 0, access, payload }
         }
     }
+}
+
+/// Offset of the block of Part 12 of an endpoint that has one: the owner of a device knows where that is.
+pub(crate) fn voq_block_of_an_endpoint(enumeration: &EnumerationConfig) -> Option<u16> {
+    let able = PortVoq { rx_sup: true, ..PortVoq::default() };
+    let alone = OutlineDevice { switch: false, sessions: 0, tagged: false, ports: vec![able] };
+    let enumeration = EnumerationConfig { host: 0, ..*enumeration };
+    let outline = Outline { devices: vec![alone], links: Vec::new(), enumeration };
+    Space::new(&outline, 0).block(csr::EF_ID.into()).map(|at| at as u16)
 }
 
 /// What a write does to the simulated device.
@@ -162,7 +171,7 @@ impl Space {
             .iter()
             .map(|port| {
                 let (generation, reception) = (port.gen_sup, port.rx_sup);
-                PortCsr::new(Support { generation, reception, linking: false })
+                PortCsr::new(Support { generation, reception, linking: port.link_sup })
             })
             .collect();
         let mut blocks = vec![Block { id: block, octets: serial::octets(ports) }];
@@ -172,9 +181,9 @@ impl Space {
         let mut sessions = Vec::new();
         for _ in 0..own.sessions {
             let mut session = session::Block::new(0, SESSION_ATTRIBUTES);
-            // Until its software is up, an endpoint is in the first stage of its initialisation.
+            // Until its software is up, an endpoint takes no part, and is in the first stage of its
+            // initialisation: who reads that comes again.
             session.write(Writer::Local, session::offset::ATTRIBUTE_RANGE, INITIALISING);
-            session.write(Writer::Local, session::offset::ADVERTISEMENT, Contact::Mailbox(0).advertisement());
             let octets = session::offset::ATTRIBUTES + 8 * u32::from(SESSION_ATTRIBUTES);
             blocks.push(Block { id: session::EF_ID, octets });
             sessions.push((blocks.len() - 1, session));
@@ -277,9 +286,6 @@ impl Space {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{EnumerationConfig, PortVoq};
-    use crate::registers::enumeration::OutlineDevice;
-
     /// Nobody here stages inside virtual channels, so no port can link: whatever is written to its register,
     /// LINK_EN stays 0. The other enable bit is taken where the port can generate.
     ///
@@ -298,6 +304,8 @@ mod tests {
                 spread: false,
                 enables: true,
                 host_hears: true,
+                links: false,
+                host_links: false,
             },
         };
         for (number, ports) in [(0, vec![true]), (1, vec![true, false, true])] {

@@ -15,6 +15,7 @@ use crate::observe::mark;
 use crate::observe::probe::StagingEdge;
 use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED, sole_port};
 use crate::ports::{PortSet, Ports};
+use lp_serial::control_symbol::ControlSymbol;
 use sim_core::{Event, EventKey, EventList, Time};
 use voq_backpressure::codec::View;
 use voq_backpressure::originator::{Verdict, Written};
@@ -468,9 +469,10 @@ impl Backpressure {
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         port: PortId,
-        (carrier, damaged): (Carrier, bool),
+        (mut symbol, damaged): (ControlSymbol, bool),
     ) {
         let p = (port - self.base) as u16;
+        let carrier = Carrier::of(&symbol);
         links.ports[port.index()].tx.voq_pending = false;
         let field = self.originator.poll_symbol(p, Opportunity::riding(carrier));
         let vcs = self.originator.options().vcs;
@@ -480,12 +482,18 @@ impl Backpressure {
             let (device, key) = arrival(links, cx, port);
             let struck = self.struck((device, p as u8), named, field);
             links.cold[port.index()].stats.voq_struck += struck;
+            if struck == 0 {
+                symbol = symbol.with_stype2(field).expect("14 bits, on long symbols");
+            }
             if struck > 0 || damaged {
                 links.linked_lost(cx, port);
             } else {
                 links.cold[port.index()].messages_on_wire += 1;
-                post(links, cx, port, key, (named as u8, field));
+                links.post_message(cx, port, key, (named as u8, field));
             }
+        }
+        if links.ports[port.index()].rx.special & special::CHECK != 0 {
+            links.check_symbol(port, cx.now().0, symbol, damaged);
         }
         if self.originator.needs_symbol(p) {
             self.request(links, cx, port);

@@ -24,6 +24,7 @@ fn switch(ports: usize) -> DeviceConfig {
         gen_en: true,
         part: true,
         xoff: false,
+        link_sup: false,
         link_en: false,
         obey: Duration::ZERO,
     };
@@ -108,6 +109,7 @@ fn build(
             gen_en: false,
             part: false,
             xoff: false,
+            link_sup: false,
             link_en: false,
             obey: Duration::ZERO,
         };

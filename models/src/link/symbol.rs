@@ -50,7 +50,6 @@ use lp_serial::cost::{SymbolSize, Watermarks};
 use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
 use std::collections::{BTreeSet, VecDeque};
-use voq_backpressure::Carrier;
 
 /// Most places that are kept without a look at which of them are over.
 const PLACES_MAX: usize = 64;
@@ -190,7 +189,7 @@ pub(crate) struct End {
     /// Which of them all is the status that carries the message that is due (linked with channels).
     carrier: Option<u64>,
     /// It has left just now, sound or damaged.
-    carries: Option<(Carrier, bool)>,
+    carries: Option<(ControlSymbol, bool)>,
     /// buf_status in the last symbol that had one.
     told: u8,
     /// The port tells no free buffers.

@@ -84,8 +84,12 @@ pub(crate) fn options(config: &EnumerationConfig) -> Options {
             can_receive: csr::RX_SUP,
             send: csr::GEN_EN,
             always: csr::PART,
+            can_link: csr::LINK_SUP,
+            link: if config.links { csr::LINK_EN } else { 0 },
         }),
-        own_ability: if config.host_hears { csr::RX_SUP } else { 0 },
+        own_ability: if config.host_hears { csr::RX_SUP } else { 0 }
+            | if config.host_links { csr::LINK_SUP } else { 0 },
+        own_enables: config.host_links.then(|| registers::voq_block_of_an_endpoint(config)).flatten(),
     }
 }
 

@@ -159,9 +159,9 @@ impl<P: Build> Fabric<P> {
     /// A place on the wire of `port`: what leaves there.
     fn poll<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         if self.links.poll(cx, port) {
-            if let Some((carrier, damaged)) = self.links.linked_carrier(port) {
+            if let Some(carrier) = self.links.linked_carrier(port) {
                 self.tell(cx, port, |backpressure, links, cx, port| {
-                    backpressure.send_linked(links, cx, port, (carrier, damaged));
+                    backpressure.send_linked(links, cx, port, carrier);
                 });
             }
             self.take_news(cx, port);

@@ -59,6 +59,7 @@ impl<P: Build> Fabric<P> {
                     continue;
                 }
                 let mut built = self.build_staging(index, peer, staging);
+                // Also where a host sets the fabric up: it writes LINK_EN before it lets anybody send.
                 built.linked = port.voq.link_en;
                 built.receiver.set_linked(port.voq.link_en);
                 if !self.links.nodes.is_switch(index) {

@@ -267,6 +267,7 @@ fn fabric(d: &mut Draw, large: Option<usize>) -> FabricConfig {
                     gen_en: d.chance(92),
                     part: d.chance(92),
                     xoff: d.chance(3),
+                    link_sup: false,
                     link_en: false,
                     obey: Duration(if obey { d.of(&[0, 1, 30_000, 150_000, 400_000]) } else { 0 }),
                 }

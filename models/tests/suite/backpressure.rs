@@ -163,6 +163,53 @@ fn messages_travel_both_ways_on_one_link() {
     assert!(a.iter().any(|x| b.iter().any(|y| x.0 < y.1 && y.0 < x.1)));
 }
 
+/// Ports of one device differ: one of the two ends of a link sends messages and honours none, the other one
+/// honours them and sends none, while other ports of both do both.
+///
+/// Proves: VOQ-4.1-2, VOQ-4.1-3
+#[test]
+fn a_port_may_send_without_honouring_and_the_reverse() {
+    let mut net = chain(detector(4, 2, Verdict::Shared));
+    net.ports_mut(0)[2].voq.rx_sup = false;
+    net.ports_mut(1)[4].voq.gen_en = false;
+    net.slow(1, 4);
+    net.slow(3, 4);
+    for (from, to) in [(0, 3), (0, 4), (2, 1), (2, 0)] {
+        net.saturated(from, 0, to);
+    }
+    let (log, outcome) = net.run(END);
+    let (first, second) = (totals(&outcome, 6, 2), totals(&outcome, 7, 4));
+    let sent = |at: &models::stats::PortStats| at.voq_riding + at.voq_standalone;
+    assert!(sent(&first) > 20 && second.voq_received > 20, "{first:?} {second:?}");
+    assert_eq!((first.voq_received, sent(&second)), (0, 0));
+    assert!(log.stops(6, 2, 1).is_empty() && log.stops(7, 4, 1).len() > 10);
+    // The second switch tells its own endpoint of the same port.
+    assert!(!log.stops(2, 0, 1).is_empty());
+}
+
+/// A switch that queues by input tells of a congested output where packets wait for it, and nowhere else: two
+/// of four endpoints send there. With one verdict for all inputs everybody is told.
+///
+/// Proves: VOQ-2.5-2
+#[test]
+fn who_has_nothing_for_a_congested_port_is_not_told() {
+    for (verdict, told) in [(Verdict::PerIngress, [true, true, false, false]), (Verdict::Shared, [true; 4])] {
+        let mut net = single(4, SwitchConfig { reads_per_input: 2, ..switch(4) });
+        net.backpressure(&StagingConfig::PerPort, detector(4, 2, verdict));
+        net.slow(2, 4);
+        for (from, to) in [(0, 2), (1, 2), (3, 0), (2, 3)] {
+            net.saturated(from, 0, to);
+        }
+        let (log, outcome) = net.run(END);
+        assert!(log.edges.iter().all(|edge| edge.queue == 2), "{verdict:?}");
+        let sent = [0, 1, 2, 3].map(|port| {
+            let at = totals(&outcome, 4, port);
+            at.voq_riding + at.voq_standalone > 0
+        });
+        assert_eq!(sent, told, "{verdict:?}");
+    }
+}
+
 /// Three switches in a row. The last reports congestion; the middle one, which has none, tells nobody.
 ///
 /// Proves: VOQ-2-1

@@ -2,7 +2,11 @@
 use crate::common::*;
 use models::config::*;
 use models::lp_serial::link::FlowControl;
-use sim_core::Duration;
+use models::probe::{Crossed, Crossing, Probe, RegisterStep};
+use models::{RunOptions, Watched};
+use sim_core::{Duration, Time};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Two reliable channels, VC1 and VC5, on every link; everybody stages for each port.
 fn two_channels(net: &mut Net, detector: Option<Detector>) {
@@ -27,7 +31,9 @@ fn two_channels(net: &mut Net, detector: Option<Detector>) {
 
 /// All messages are linked with channels.
 fn link_all(net: &mut Net) {
-    net.config.devices.iter_mut().flat_map(|d| &mut d.ports).for_each(|port| port.voq.link_en = true);
+    net.config.devices.iter_mut().flat_map(|d| &mut d.ports).for_each(|port| {
+        (port.voq.link_sup, port.voq.link_en) = (true, true);
+    });
 }
 
 /// A message that is tied to no channel stops its port in VC0 and in all channels: of what goes to the port
@@ -146,4 +152,109 @@ fn a_linked_refresh_tells_every_channel() {
     // Up to a hundred packet times of a thousand are lost, and a quarter of what is left leaves; or all
     // after it is.
     assert!((220..=250).contains(&with.0) && without.0 < 30, "{with:?} {without:?}");
+}
+
+/// Messages on their symbols: where each leaves, stype0 and, of a VC_Status, the VCID, by hand from the octets
+/// (Part 12 Figures 3-1 and 3-2, behind a delimiter).
+#[derive(Default)]
+struct Riders(Vec<((u32, u8), u8, Option<u8>)>);
+
+impl Probe for Riders {
+    fn follows_wire(&self) -> bool {
+        true
+    }
+    fn crossing(&mut self, crossing: &Crossing<'_>) {
+        match crossing.what {
+            Crossed::Symbol { .. } => {
+                let octets = &crossing.octets[1..7];
+                if octets[2] & 0b111 == 0b001 {
+                    let stype0 = octets[0] >> 5;
+                    let vcid = octets[0] << 1 & 0b110 | octets[1] >> 7;
+                    let port = (crossing.device, crossing.port);
+                    self.0.push((port, stype0, (stype0 == 0b101).then_some(vcid)));
+                }
+            }
+            Crossed::Message => panic!("on links of symbols every message is on one"),
+            Crossed::Packet { .. } => {}
+        }
+    }
+}
+
+/// What carries messages, on the octets of the links. A message that is tied to no channel rides on whatever
+/// leaves next, and here packets leave all the time, so among the carriers are acknowledgements (stype0 0).
+/// A linked one goes with Status (4) for VC0 or VC_Status (5) for a channel and with nothing else; two
+/// channels are named VCID 0 and 4. Three flows into one slow port make all three channels congested.
+///
+/// Proves: VOQ-2.4-2, VOQ-3.2-1, VOQ-3.2-2, VOQ-3.2-3
+#[test]
+fn linked_messages_ride_on_statuses_alone() {
+    let run = |linked: bool| {
+        let mut net = single(4, switch(4));
+        two_channels(&mut net, Some(Detector { x_on: 4, x_off: 2, verdict: Verdict::Shared }));
+        if linked {
+            link_all(&mut net);
+        }
+        net.slow(2, 4);
+        for (from, priority) in [(0, 0), (1, vc_priority(1)), (3, vc_priority(5))] {
+            net.saturated(from, priority, 2);
+            // The other way acknowledgements and starts of packets leave all the time.
+            net.saturated(2, priority, from);
+        }
+        let mut riders = Riders::default();
+        let mut simulation = Watched::new(Arc::new(net.config.clone()), RunOptions::default(), &mut riders);
+        simulation.run(Time(1_000 * T), u64::MAX);
+        simulation.finish();
+        riders.0
+    };
+    let kinds = |riders: &[((u32, u8), u8, Option<u8>)]| -> BTreeSet<(u8, Option<u8>)> {
+        riders.iter().map(|&(_, stype0, vcid)| (stype0, vcid)).collect()
+    };
+    let linked = run(true);
+    assert!(linked.len() > 100, "{}", linked.len());
+    assert!(linked.iter().all(|&((device, _), ..)| device == 4), "only the switch tells");
+    assert_eq!(kinds(&linked), BTreeSet::from([(4, None), (5, Some(0)), (5, Some(4))]));
+    let free = run(false);
+    assert!(free.len() > 50, "{}", free.len());
+    assert!(kinds(&free).contains(&(0, None)), "{:?}", kinds(&free));
+}
+
+/// A host sets the fabric up whose messages are linked: it finds LINK_SUP (bit 2) in the registers, and sets
+/// LINK_EN (bit 11) at both ends of each link, of switch and endpoints, before it lets anybody send. So from
+/// the first message on a message is about one channel. Without it messages would be about no channel, and
+/// each would stop VC0 at receivers that expect linked ones.
+///
+/// Proves: VOQ-5.1.2.2-2, VOQ-3.2-4, VOQ-3.2-6
+#[test]
+fn a_host_links_both_ends_before_anybody_sends() {
+    let (link_en, gen_en) = (1 << (31 - 11), 1 << (31 - 8));
+    let mut net = single(4, switch(4));
+    two_channels(&mut net, Some(Detector { x_on: 4, x_off: 2, verdict: Verdict::PerIngress }));
+    link_all(&mut net);
+    net.slow(2, 4);
+    for from in [0, 1] {
+        net.saturated(from, vc_priority(1), 2);
+    }
+    net.constant(0, vc_priority(5), 2, 2, 0);
+    net.enumerated_by(3, false);
+    let (log, outcome) = net.run(2_000 * T);
+    let report = outcome.enumeration.as_ref().expect("a host");
+    assert!(report.as_planned && report.timeouts == 0);
+    let values = &report.voq.iter().find(|(device, _)| *device == 4).unwrap().1;
+    assert!(values.iter().all(|value| value >> (31 - 2) & 1 == 1 && value & link_en != 0), "{values:x?}");
+    let writes: Vec<u32> = log
+        .accesses
+        .iter()
+        .filter_map(|access| match access.step {
+            RegisterStep::Asked { write: Some(value), .. } if value & 0xFF0F_FFFF == 0 => Some(value),
+            _ => None,
+        })
+        .filter(|value| value & (link_en | gen_en) != 0)
+        .collect();
+    // Four ports of the switch and three endpoints; the host writes its own register without a packet.
+    assert_eq!(writes.iter().filter(|&&value| value == link_en).count(), 7, "{writes:x?}");
+    let first = writes.iter().position(|value| value & gen_en != 0).expect("it lets the switch send");
+    assert!(writes[..first].iter().all(|&value| value == link_en) && first == 7, "{writes:x?}");
+    let stopped: BTreeSet<u8> = log.edges.iter().map(|edge| edge.channel).collect();
+    assert_eq!(stopped, BTreeSet::from([1]));
+    assert!(log.edges.len() > 40);
 }

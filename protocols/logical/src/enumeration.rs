@@ -52,6 +52,11 @@ pub struct Enables {
     pub send: u32,
     /// Written to all ports of switches.
     pub always: u32,
+    /// The port can link what it sends, or what it receives, with virtual channels.
+    pub can_link: u32,
+    /// Written to both ports of a link that can, of endpoints too, before anything is sent: who sends and who
+    /// receives have to agree. 0: nothing is linked.
+    pub link: u32,
 }
 
 /// What a host does.
@@ -67,6 +72,8 @@ pub struct Options {
     pub enables: Option<Enables>,
     /// What its own port can do, in the terms of [`Enables`].
     pub own_ability: u32,
+    /// Offset of its own block of enables.
+    pub own_enables: Option<u16>,
 }
 
 impl Options {
@@ -212,6 +219,8 @@ struct Candidate {
 pub struct Enumerator {
     options: Options,
     phase: Phase,
+    /// Enables: ports that link with virtual channels are still to be told so.
+    links_first: bool,
     devices: Vec<Found>,
     /// Where each device sends packets for *any*, and the largest ID of its route table.
     any: Vec<(Option<u8>, u16)>,
@@ -242,11 +251,12 @@ impl Enumerator {
             up: vec![true],
             abilities: vec![options.own_ability],
             serial: None,
-            enables: None,
+            enables: options.own_enables,
         };
         let mut host = Self {
             options,
             phase: Phase::Explore,
+            links_first: options.enables.is_some_and(|enables| enables.link != 0),
             devices: vec![own],
             any: vec![(None, 0)],
             next_id: 0,
@@ -339,6 +349,10 @@ impl Enumerator {
             Phase::Routes => match self.next_device(Found::is_switch) {
                 Some(switch) => self.plan_routes(switch),
                 None => self.enter(Phase::Enables),
+            },
+            Phase::Enables if self.links_first => match self.next_device(|device| device.enables.is_some()) {
+                Some(device) => self.plan_links(device),
+                None => (self.links_first, self.cursor) = (false, (0, 0)),
             },
             Phase::Enables => {
                 match self.next_device(|device| device.is_switch() && device.enables.is_some()) {
@@ -438,20 +452,48 @@ impl Enumerator {
         }
     }
 
+    /// Whether a port has this ability.
+    fn can(&self, (device, port): End, mask: u32) -> bool {
+        self.devices[device].abilities.get(usize::from(port)).is_some_and(|ability| ability & mask != 0)
+    }
+
+    /// What says that a port links: both ends of its link can.
+    fn links(&self, enables: Enables, end: End) -> u32 {
+        let neighbour = self.devices[end.0].neighbours[usize::from(end.1)];
+        let both =
+            self.can(end, enables.can_link) && neighbour.is_some_and(|end| self.can(end, enables.can_link));
+        if both { enables.link } else { 0 }
+    }
+
+    fn plan_links(&mut self, device: usize) {
+        let found = &self.devices[device];
+        let (Some(enables), Some(start)) = (self.options.enables, found.enables) else { return };
+        let ports = found.neighbours.len() as u8;
+        let values: Vec<(u8, u32)> = (0..ports)
+            .map(|port| (port, self.links(enables, (device, port))))
+            .filter(|&(_, value)| value != 0)
+            .collect();
+        if values.is_empty() {
+            return;
+        }
+        let Some(target) = self.configured(device) else { return };
+        for (port, value) in values {
+            self.write(target, u32::from(start) + enables.first + 4 * u32::from(port), value);
+        }
+    }
+
     fn plan_enables(&mut self, switch: usize) {
         let found = &self.devices[switch];
         let (Some(enables), Some(start), Some(via)) = (self.options.enables, found.enables, found.via) else {
             return;
         };
-        let can = |(device, port): End, mask: u32| {
-            self.devices[device].abilities.get(usize::from(port)).is_some_and(|ability| ability & mask != 0)
-        };
         let values: Vec<u32> = (0..=u8::MAX)
             .zip(&found.neighbours)
             .map(|(port, neighbour)| {
-                let sends = can((switch, port), enables.can_send)
-                    && neighbour.is_some_and(|end| can(end, enables.can_receive));
-                enables.always | if sends { enables.send } else { 0 }
+                let sends = self.can((switch, port), enables.can_send)
+                    && neighbour.is_some_and(|end| self.can(end, enables.can_receive));
+                let links = self.links(enables, (switch, port));
+                enables.always | links | if sends { enables.send } else { 0 }
             })
             .collect();
         self.lead_to(via);

@@ -114,7 +114,7 @@ pub enum Participation {
     None,
     /// It says so in a way that this annex does not define.
     Unusable,
-    /// It will take part, but stage 1 to 15 of its initialisation is in progress.
+    /// It may take part later: stage 1 to 15 of its initialisation is in progress.
     Initialising(u8),
     /// It takes management messages there.
     Ready(Contact),
@@ -394,7 +394,8 @@ pub fn read_block(mut word: impl FnMut(u32) -> u32, mode: Mode) -> Reading {
         count => count,
     };
     let participation = match advertisement(contact) {
-        Participation::Ready(_) if stage != 0 => Participation::Initialising(stage),
+        // Reset leaves a node outside, also one of which somebody will say later that it takes part.
+        Participation::Ready(_) | Participation::None if stage != 0 => Participation::Initialising(stage),
         other => other,
     };
     let attributes = (0..u32::from(count.min(MAX_ATTRIBUTES)))

@@ -65,6 +65,8 @@ impl Compiler<'_> {
             spread: method == RoutingMethod::FatTree || tree && method == RoutingMethod::Auto,
             enables: enabled,
             host_hears: ports[host][0].voq.rx_sup,
+            links: enabled && self.voq.linked,
+            host_links: ports[host][0].voq.link_sup,
         };
         let outline = Outline {
             devices: (ports.iter().enumerate())

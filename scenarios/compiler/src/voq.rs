@@ -142,6 +142,7 @@ impl Compiler<'_> {
                         gen_en: wants,
                         part: enabled && *filled(&own.part) && self.graph.is_switch(device),
                         xoff: enabled && *filled(&own.xoff),
+                        link_sup: false,
                         link_en: false,
                         obey: match &own.obey_latency {
                             _ if !enabled => Duration::ZERO,
@@ -174,6 +175,9 @@ impl Compiler<'_> {
             let able_here: Vec<bool> =
                 (0..).zip(own).map(|(n, port)| self.can_link(device, n, port)).collect();
             able.push(able_here);
+        }
+        for (own, able) in ports.iter_mut().zip(&able) {
+            own.iter_mut().zip(able).for_each(|(port, &able)| port.voq.link_sup = able);
         }
         if !self.voq.linked {
             return;

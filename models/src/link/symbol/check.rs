@@ -168,7 +168,7 @@ impl<P: Build> Links<P> {
     }
 
     /// A symbol leaves `port` at `now`, in symbol granularity.
-    pub(super) fn check_symbol(&mut self, port: PortId, now: u64, symbol: ControlSymbol, damaged: bool) {
+    pub fn check_symbol(&mut self, port: PortId, now: u64, symbol: ControlSymbol, damaged: bool) {
         let (wire, octets) = self.check_octets(symbol);
         if self.observe.probe.follows_wire() {
             self.tell_crossing(port, now, &wire[..octets], Crossed::Symbol { damaged });

@@ -12,7 +12,6 @@ use crate::observe::probe::Cause;
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
-use voq_backpressure::Carrier;
 
 /// A packet on its way, as the fabric has committed it.
 #[derive(Copy, Clone, Debug)]
@@ -297,11 +296,11 @@ impl<P: Build> Links<P> {
         end.tell(&mut sent.symbol, holding, of);
         let keys = &mut keys[rx.device as usize];
         let mut key = None;
-        let mut carries = None;
+        let mut carries = false;
         if end.link.due() < due {
             if end.carrier == Some(end.popped) {
                 end.carrier = None;
-                carries = Some(Carrier::of(&sent.symbol));
+                carries = true;
             }
             end.popped += 1;
             key = end.due.pop_front().filter(|key| key.time() == arrives);
@@ -316,7 +315,7 @@ impl<P: Build> Links<P> {
         let damaged = end.errors.symbol(now);
         end.stats.damaged_symbols += u64::from(damaged);
         end.suspect |= damaged;
-        end.carries = carries.map(|carrier| (carrier, damaged));
+        end.carries = carries.then_some((sent.symbol, damaged));
         if let Some(serial) = ending {
             let whole = matches!(stype1, Stype1::StartOfPacket | Stype1::EndOfPacket);
             end.stats.cancelled += u64::from(!whole);
@@ -370,7 +369,8 @@ impl<P: Build> Links<P> {
             }
             self.begun(port, &start, now, damaged);
         }
-        if checks {
+        // What carries a linked message is written when that is known.
+        if checks && !carries {
             let with_message = |(_, field)| symbol.with_stype2(field).expect("14 bits, on long symbols");
             self.check_symbol(port, now, message.map_or(symbol, with_message), damaged);
         }

@@ -5,8 +5,8 @@ use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::Build;
 use lp_serial::Form;
+use lp_serial::control_symbol::ControlSymbol;
 use sim_core::{EventKey, EventList};
-use voq_backpressure::Carrier;
 
 /// Where a message that was placed at an instant leaves.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl<P: Build> Links<P> {
     }
 
     /// The symbol that has just left `port` can carry a message: which one, and whether it is damaged.
-    pub fn linked_carrier(&mut self, port: PortId) -> Option<(Carrier, bool)> {
+    pub fn linked_carrier(&mut self, port: PortId) -> Option<(ControlSymbol, bool)> {
         self.end(port).carries.take()
     }
 

@@ -32,6 +32,7 @@ pub fn voq_port() -> PortConfig {
         gen_en: true,
         part: true,
         xoff: false,
+        link_sup: false,
         link_en: false,
         obey: Duration::ZERO,
     };
@@ -551,8 +552,16 @@ impl Net {
     /// else must be there already, and there must be no multicast.
     pub fn enumerated_by(&mut self, host: u32, spread: bool) {
         let ids = IdSize::Dev8;
-        let host_hears = self.config.devices[host as usize].ports[0].voq.rx_sup;
-        let settings = EnumerationConfig { host, ids, spread, enables: true, host_hears };
+        let own = self.config.devices[host as usize].ports[0].voq;
+        let settings = EnumerationConfig {
+            host,
+            ids,
+            spread,
+            enables: true,
+            host_hears: own.rx_sup,
+            links: own.link_en,
+            host_links: own.link_sup,
+        };
         self.config.enumeration = Some(settings);
         let planned = plan(&Outline::of(&self.config).unwrap());
         let ids: Vec<u32> = planned.ids[..self.endpoints as usize].iter().map(|id| id.unwrap()).collect();

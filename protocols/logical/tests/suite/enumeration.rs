@@ -140,7 +140,8 @@ impl World {
     }
 }
 
-const HOST: Options = Options { host: 0, large: false, spread: false, enables: None, own_ability: 0 };
+const HOST: Options =
+    Options { host: 0, large: false, spread: false, enables: None, own_ability: 0, own_enables: None };
 
 /// What the host says it found against what is there.
 fn check(world: &World, host: &Enumerator) {

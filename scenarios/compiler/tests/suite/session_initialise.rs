@@ -1,10 +1,12 @@
 //! Registers of session management that processors initialise from afar, through the fabric.
 
 use models::agent::initialise::{InitialiseStats, InitialiseTotals};
+use models::probe::{Probe, RegisterEvent, RegisterStep};
 use models::stats::SessionTotals;
 use models::{Outcome, Progress, RunOptions, Watched};
 use scenarios::load;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// ep/0 and ep/1 are nodes that read registers, ep/2 to ep/4 are free, and ep/5 sets the fabric up. The nodes
 /// open a conduit at 1 ms and send three PDUs over it.
@@ -259,4 +261,171 @@ fn who_looks_finds_who_takes_part() {
         let stats = &initialised(&outcome)[0].stats;
         assert_eq!((ends(stats), stats.writes), ([0, 0, 2, 3, 0], 0), "{announces}: {stats:?}");
     }
+}
+
+/// Offsets in the block: Lock_Val, Advertisement, Attribute Range. EF_ID of the block, and the Component Tag.
+const LOCK: u32 = 0x4;
+const ADVERTISEMENT: u32 = 0x8;
+const ATTRIBUTE_RANGE: u32 = 0xC;
+const SESSIONS: u16 = 0x000C;
+const COMPONENT_TAG: u32 = 0x6C;
+
+/// An access to a register of an endpoint, in the order in which they were carried out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Carried {
+    device: u32,
+    /// EF_ID of the block that it is in, and the offset there; else the offset of the register.
+    block: Option<u16>,
+    offset: u32,
+    /// Offset of the register itself.
+    at: u32,
+    value: u32,
+    write: bool,
+}
+
+#[derive(Default)]
+struct Accesses(Vec<Carried>);
+
+impl Probe for Accesses {
+    fn register(&mut self, event: &RegisterEvent) {
+        let RegisterStep::CarriedOut { offset, block, value, write, .. } = event.step else { return };
+        let (at, offset) = (offset, block.map_or(offset, |block| block.1));
+        let block = block.map(|block| block.0);
+        self.0.push(Carried { device: event.device, block, offset, at, value, write });
+    }
+}
+
+fn accesses(scenario: &Value) -> (Vec<Carried>, Outcome) {
+    let plan =
+        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let variant = &plan.variants[0];
+    let mut seen = Accesses::default();
+    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut seen);
+    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+    let outcome = simulation.finish();
+    (seen.0, outcome)
+}
+
+/// What nodes say that nobody has initialised yet: another processor does it at 2 ms, and the first reads are
+/// at 1 ms. Until then Conveyance is 0xF, and bit 0 of the Component Tag is 0 where that says it; so they get
+/// no message. Afterwards they are found.
+///
+/// Proves: SMP-3.2-1, SMP-3.2-7
+#[test]
+fn power_up_leaves_a_node_outside() {
+    let late = flow("remote", json!("ep/2"), json!({"at": "2 ms"}));
+    let (seen, outcome) =
+        accesses(&scenario(json!({"writes": [], "mailbox": 2}), std::slice::from_ref(&late)));
+    assert_up(&outcome);
+    let said = |offset: u32| -> Vec<(bool, u32)> {
+        let found = seen
+            .iter()
+            .filter(|access| (access.block, access.device, access.offset) == (Some(SESSIONS), 1, offset));
+        found.map(|access| (access.write, access.value)).collect()
+    };
+    let told = said(ADVERTISEMENT);
+    let written = told.iter().position(|access| access.0).expect("the processor writes it");
+    assert!(written > 10, "{told:?}");
+    assert!(told[..written].iter().all(|&access| access == (false, 0xF000_0000)), "{told:?}");
+    assert!(told.len() > written + 1 && told[written..].iter().all(|access| access.1 == 2), "{told:?}");
+    // Stage 1 says that somebody will do it: who reads that comes again.
+    assert!(said(ATTRIBUTE_RANGE)[0].1 >> 8 & 0xF == 1);
+
+    let node = json!({"mailbox": 2, "announces": "component_tag", "writes": []});
+    let (seen, _) = accesses(&scenario(node, &[late]));
+    let tags: Vec<(bool, u32)> = seen
+        .iter()
+        .filter(|access| (access.block, access.device, access.offset) == (None, 1, COMPONENT_TAG))
+        .map(|access| (access.write, access.value >> 31))
+        .collect();
+    let announced = tags.iter().position(|&tag| tag == (true, 1)).expect("the processor writes it");
+    assert!(announced > 0 && tags[..announced].iter().all(|tag| tag.1 == 0), "{tags:?}");
+    assert!(tags[announced..].iter().all(|tag| tag.1 == 1), "{tags:?}");
+}
+
+/// Two processors with one value undo each other's locks, so that some of their writes come while nobody has
+/// the lock. All that is read is what a block by hand says, to which the writes of the run are done: Lock_Val
+/// takes a value if it is free and is freed by the same one; else what is written under the lock counts, and
+/// what is written without it does not.
+///
+/// Proves: SMP-5.2.2-1, SMP-5.2.3-4
+#[test]
+fn without_the_lock_nothing_is_written() {
+    let (mut in_vain, mut contacts, mut reads) = (0, 0, 0);
+    for offset in (0..6_000).step_by(150) {
+        let initialise = json!({"lock": 7, "offset": format!("{offset} ns"), "poll": "3 us"});
+        let all = flow("remote", json!(["ep/2", "ep/3"]), initialise);
+        let (seen, _) = accesses(&scenario(json!({"writes": []}), &[all]));
+        let mut words: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for access in seen.iter().filter(|access| access.block == Some(SESSIONS)) {
+            let at = (access.device, access.offset);
+            let lock = words.get(&(access.device, LOCK)).copied().unwrap_or(0xFFFF);
+            match (access.write, access.offset) {
+                (true, LOCK) => {
+                    let freed = lock == access.value;
+                    let next = if freed {
+                        0xFFFF
+                    } else if lock == 0xFFFF {
+                        access.value
+                    } else {
+                        lock
+                    };
+                    words.insert(at, next);
+                }
+                (true, _) if lock == 0xFFFF => {
+                    in_vain += 1;
+                    contacts += u32::from(access.offset == ADVERTISEMENT);
+                }
+                // Max_Attr is written by nobody.
+                (true, ATTRIBUTE_RANGE) => {
+                    words.insert(at, access.value & 0xFFF);
+                }
+                (true, _) => {
+                    words.insert(at, access.value);
+                }
+                (false, offset) => {
+                    let known = words.get(&at).copied();
+                    let mask = if offset == ATTRIBUTE_RANGE { 0xFFF } else { u32::MAX };
+                    let reset = match offset {
+                        LOCK => Some(0xFFFF),
+                        ADVERTISEMENT => Some(0xF000_0000),
+                        _ => None,
+                    };
+                    if let Some(expected) = known.or(reset) {
+                        assert_eq!(access.value & mask, expected, "{offset:x} at {} ns", offset);
+                        reads += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(in_vain > 0 && contacts > 0 && reads > 1_000, "{in_vain} {contacts} {reads}");
+}
+
+/// The block of VoQ backpressure of an endpoint has a header, two words that are not assigned and the register
+/// of port 0: the block of sessions follows after 16 octets. That of the switch with its six ports has six.
+///
+/// Proves: VOQ-5.1.2-1, VOQ-5.1.2-2
+#[test]
+fn an_endpoint_has_the_register_of_one_port() {
+    const VOQ: u16 = 0x000B;
+    let all = flow("remote", json!("ep/2"), json!({}));
+    let mut scenario = scenario(json!({"writes": []}), &[all]);
+    scenario["voq"] = json!({"enabled": true});
+    scenario["overrides"] = json!([{"port": "sw:4", "voq": {"gen_sup": false, "rx_sup": false}}]);
+    let (seen, _) = accesses(&scenario);
+    let header = seen.iter().find(|access| (access.block, access.device, access.offset) == (Some(VOQ), 1, 0));
+    let header = header.expect("the list of blocks is walked");
+    assert_eq!((header.value >> 16) - header.at, 16);
+    // Of the switch, the one device that is no endpoint, the host reads a register of each port, and of the
+    // one that supports nothing that it does not.
+    let ports: BTreeMap<u32, u32> = seen
+        .iter()
+        .filter(|access| {
+            access.block == Some(VOQ) && access.device == 6 && access.offset >= 0xC && !access.write
+        })
+        .map(|access| (access.offset, access.value >> 29))
+        .collect();
+    let expected = (0..6).map(|port| (0xC + 4 * port, if port == 4 { 0b000 } else { 0b110 }));
+    assert_eq!(ports, expected.collect::<BTreeMap<_, _>>());
 }

@@ -158,10 +158,11 @@ fn closed_streams_rest() {
 
 /// Commands that are not known, of another version, and USERDEFINED ones without a handler get a report; a
 /// malformed STATUS and one of another version get none. Who sent them is not suspect, but who sends
-/// something malformed is. What is shorter than two octets is passed over.
+/// something malformed is. What is shorter than two octets is passed over. Validation of reserved fields
+/// changes nothing of this.
 ///
 /// Proves: SMP-3.5.2.1-3, SMP-3.5.2.1-4, SMP-3.6.4-3, SMP-3.6.4-4, SMP-3.7.3-1, SMP-3.8.4-1
-/// Proves: SMP-3.8.5-8, SMP-4.2.3-2, SMP-4.2.8-9, SMP-4.3.4-1
+/// Proves: SMP-3.8.5-4, SMP-3.8.5-8, SMP-4.2.3-2, SMP-4.2.8-9, SMP-4.3.4-1
 #[test]
 fn bad_commands_are_reported() {
     for (message, expected, suspects) in [
@@ -177,10 +178,12 @@ fn bad_commands_are_reported() {
         ("1001 00 00 0000", &[], 1),
         ("10", &[], 0),
     ] {
-        let (words, totals) = answers(json!({}), &[message, OPEN]);
-        let expected: Vec<&str> = expected.iter().copied().chain([ACCEPT]).collect();
-        assert_eq!(words, expected, "{message}");
-        assert_eq!(totals.stats.suspects, suspects, "{message}");
+        for validation in [false, true] {
+            let (words, totals) = answers(json!({"validation": validation}), &[message, OPEN]);
+            let expected: Vec<&str> = expected.iter().copied().chain([ACCEPT]).collect();
+            assert_eq!(words, expected, "{message}");
+            assert_eq!(totals.stats.suspects, suspects, "{message}");
+        }
     }
 }
 
@@ -212,6 +215,40 @@ fn reserved_fields_count_in_validation_mode() {
         let (words, totals) = answers(json!({"validation": validation}), &[OPEN, close, QUERY]);
         let known = words.last().is_some_and(|words| words == "STATUS 0x0000 Functional");
         assert_eq!((known, totals.stats.suspects), (!closes, u64::from(validation)), "{words:?}");
+    }
+}
+
+/// What is reserved: an octet of REQUEST, of FLOW_CONTROL and of STATUS; kinds of acknowledgement; octets of
+/// REFUSE that have to be 0xFF; bits of STATUS, and all of them but Closed beside Stream Unknown; zero octets
+/// of attributes; padding. Who sends one of these is suspect in validation mode, and in no other.
+///
+/// Proves: SMP-3.8.5-5, SMP-4.2.8-11
+#[test]
+fn everything_reserved_counts_in_validation_mode() {
+    for message in [
+        "0101 0000 0001 00 01 0200 0000 00000000",
+        "0701 00 FF 0000 0000 0200 0000 00000001",
+        "0401 0000 01 00 0005 0200 0001 F000000300000009",
+        "0501 0000 01 FFFFFF 0200 0001 F000000300000009",
+        "0501 0000 00 FFFFFE 0200 0001 F000000300000009",
+        "1001 00 00 0000 0000 00 00 1001 00000012",
+        "1001 00 00 0000 0000 00 00 1001 08000002",
+        "1001 00 00 0000 0000 00 01 1001 00000002",
+        "1001 00 00 0000 0000 00 00 1001 00000003",
+        "0101 0000 0001 00 00 0200 0001 00000000 8002000100000000",
+        "0301 0000 0200 0001 F000000300000008 01",
+    ] {
+        let suspects =
+            |validation| answers(json!({"validation": validation}), &[OPEN, message]).1.stats.suspects;
+        assert_eq!([suspects(false), suspects(true)], [0, 1], "{message}");
+    }
+    // What is not reserved.
+    for message in [
+        "1001 00 00 0000 0000 00 00 1001 00000002",
+        "1001 00 00 0000 0000 00 00 0801 20000001",
+        "0301 0000 0200 0001 F000000300000008 00",
+    ] {
+        assert_eq!(answers(json!({"validation": true}), &[OPEN, message]).1.stats.suspects, 0, "{message}");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::transfer::{attempts, run};
 
 /// Hosts of interfaces A and B on a switch, whose links run at these rates, one lane each.
-fn stripes([from, to]: [usize; 2], [a, b]: [&str; 2], more: &str, st: &str) -> String {
+pub fn stripes([from, to]: [usize; 2], [a, b]: [&str; 2], more: &str, st: &str) -> String {
     let names = |side: &str, count: usize| -> Vec<String> {
         (0..count).map(|n| format!(r#""{side}/{n}""#)).collect()
     };
@@ -38,8 +38,8 @@ fn stripes([from, to]: [usize; 2], [a, b]: [&str; 2], more: &str, st: &str) -> S
     )
 }
 
-const SLOW: &str = r#""rate": "1.25 Gbaud", "width": "1x""#;
-const FAST: &str = r#""rate": "6.25 Gbaud", "width": "4x""#;
+pub const SLOW: &str = r#""rate": "1.25 Gbaud", "width": "1x""#;
+pub const FAST: &str = r#""rate": "6.25 Gbaud", "width": "4x""#;
 
 /// N equal links give N times the rate of one, wherever they are: at the source, at the destination, at both;
 /// until the host is the bound, with an STU of 1 KiB in its `tx_service`. Nothing is sent twice.
