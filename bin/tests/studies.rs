@@ -242,7 +242,8 @@ fn radius(study: &Study, prefix: &str, hops: u32, hows: &[&str], slow: Option<&s
             (2, "ingress") => 1.0 - 2.0 * s,
             _ => 2.0 * s,
         };
-        let part = if slow == Some(variant.as_str()) { 0.9 } else { 1.0 };
+        // 7/39 of the hot port instead of a fifth.
+        let part = if slow == Some(variant.as_str()) { 35.0 / 39.0 } else { 1.0 };
         for (flow, law) in [("victim", victim), ("hot", s), ("beside", beside)] {
             near(&format!("{variant}: {flow}"), study.load(&variant, flow), part * law, 0.01 * law);
         }
@@ -253,7 +254,8 @@ fn radius(study: &Study, prefix: &str, hops: u32, hows: &[&str], slow: Option<&s
 #[test]
 fn voq_radius() {
     let study = Study::run("voq-radius");
-    // Measured: who is stopped together with four neighbours of the hot port comes back later than they do.
+    // Who shares a link with victims comes late when all are let go: the law is held window by window in
+    // scenarios/compiler/tests/suite/radius.rs.
     radius(&study, "", 4, &["none", "shared", "ingress"], Some("shared-4"));
     radius(&study, "output-", 3, &["shared", "ingress"], None);
 }

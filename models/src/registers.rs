@@ -48,7 +48,7 @@ pub(crate) fn voq_block_of_an_endpoint(enumeration: &EnumerationConfig) -> Optio
     let alone = OutlineDevice { switch: false, sessions: 0, tagged: false, ports: vec![able] };
     let enumeration = EnumerationConfig { host: 0, ..*enumeration };
     let outline = Outline { devices: vec![alone], links: Vec::new(), enumeration };
-    Space::new(&outline, 0).block(csr::EF_ID.into()).map(|at| at as u16)
+    Space::new(&outline, 0).block(csr::EF_ID).map(|at| at as u16)
 }
 
 /// What a write does to the simulated device.

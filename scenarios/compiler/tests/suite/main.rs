@@ -14,6 +14,7 @@ mod mutations;
 mod options;
 mod plan;
 mod programs;
+mod radius;
 mod session;
 mod session_bridges;
 mod session_conveyances;
