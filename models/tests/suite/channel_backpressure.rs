@@ -154,8 +154,8 @@ fn a_linked_refresh_tells_every_channel() {
     assert!((220..=250).contains(&with.0) && without.0 < 30, "{with:?} {without:?}");
 }
 
-/// Messages on their symbols: where each leaves, stype0 and, of a VC_Status, the VCID, by hand from the octets
-/// (Part 12 Figures 3-1 and 3-2, behind a delimiter).
+/// Messages on their symbols: where each leaves, stype0 and, of a VC_Status, the VCID, by hand from the
+/// octets (Part 12 Figures 3-1 and 3-2, behind a delimiter).
 #[derive(Default)]
 struct Riders(Vec<((u32, u8), u8, Option<u8>)>);
 

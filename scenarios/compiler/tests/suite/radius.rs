@@ -44,12 +44,13 @@ impl Probe for Seen {
     }
 }
 
-/// The hot port of switch 4 lets all five that send there go at one instant and stops them together, a window
-/// w later. Law: whose link idles at its begin starts packets at 0, T, 2 T ... before w, so `ceil(w / T)`. The
-/// link of the chain carries victims, too: if one of them ends r after the begin, hot packets start from there
-/// on, `ceil((w - r) / T)` of them. With w = 3.79 T a neighbour has four, and the chain four, or three if a
-/// victim has begun a fifth of a packet before, or later. Windows of both kinds follow each other, nearly in
-/// turn: of 19 and of 20 packets the chain has 3 and 4, so 7/39 of the port and not 1/5.
+/// The hot port of switch 4 lets all five that send there go at one instant and stops them together, a
+/// window w later. Law: whose link idles at its begin starts packets at 0, T, 2 T ... before w, so `ceil(w
+/// / T)`. The link of the chain carries victims, too: if one of them ends r after the begin, hot packets
+/// start from there on, `ceil((w - r) / T)` of them. With w = 3.79 T a neighbour has four, and the chain
+/// four, or three if a victim has begun a fifth of a packet before, or later. Windows of both kinds follow
+/// each other, nearly in turn: of 19 and of 20 packets the chain has 3 and 4, so 7/39 of the port and not
+/// 1/5.
 #[test]
 fn who_shares_its_link_with_victims_starts_late() {
     const T: u64 = 284 * 400;

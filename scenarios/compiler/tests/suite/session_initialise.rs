@@ -402,8 +402,9 @@ fn without_the_lock_nothing_is_written() {
     assert!(in_vain > 0 && contacts > 0 && reads > 1_000, "{in_vain} {contacts} {reads}");
 }
 
-/// The block of VoQ backpressure of an endpoint has a header, two words that are not assigned and the register
-/// of port 0: the block of sessions follows after 16 octets. That of the switch with its six ports has six.
+/// The block of VoQ backpressure of an endpoint has a header, two words that are not assigned and the
+/// register of port 0: the block of sessions follows after 16 octets. That of the switch with its six ports
+/// has six.
 ///
 /// Proves: VOQ-5.1.2-1, VOQ-5.1.2-2
 #[test]

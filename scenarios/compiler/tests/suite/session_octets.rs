@@ -1,5 +1,5 @@
-//! Session management octet by octet: what a node answers to messages written by hand, and what it sends of its
-//! own, as its packets carry it.
+//! Session management octet by octet: what a node answers to messages written by hand, and what it sends of
+//! its own, as its packets carry it.
 
 use models::probe::{Crossed, Crossing};
 use models::stats::SessionTotals;
@@ -92,8 +92,8 @@ fn vendor(name: &str) -> Value {
 const OPEN: &str = "0301 0000 0200 0001 F000000300000007";
 
 /// A node that takes frames of 576 to 9 000 octets advertises both ends of the range, as two copies of MTU.
-/// What is filtered by identifiers comes with all its copies, whatever the values of the filter; with a filter
-/// that fits nothing comes a block without attributes.
+/// What is filtered by identifiers comes with all its copies, whatever the values of the filter; with a
+/// filter that fits nothing comes a block without attributes.
 ///
 /// Proves: SMP-4.2.1-7, SMP-4.2.1-8, SMP-3.8.2-3
 #[test]

@@ -206,7 +206,8 @@ fn a_silent_peer_is_given_up_after_max_retry() {
         let (said, totals) = story(&pair(
             "",
             &format!(
-                r#""bytes": 3000, "op_timeout": "{timeout} us", "max_retry": {retries}, "loss": {{"control": 1}}"#
+                r#""bytes": 3000, "op_timeout": "{timeout} us", "max_retry": {retries},
+                   "loss": {{"control": 1}}"#
             ),
         ));
         let times: Vec<u64> = said.iter().map(|said| said.at).collect();
