@@ -3,6 +3,7 @@
 //! Both ends of a connection are equal. What differs is the role in one sequence: *source* sends Data,
 //! *destination* receives them, *client* and *server* of a region.
 
+mod blocks;
 mod destination;
 mod landing;
 mod lifetime;
@@ -26,9 +27,10 @@ use crate::slots::{Class, Gate};
 use crate::timers::Timers;
 use crate::wire::{Attributes, Body, Header, Operation};
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use blocks::Blocks;
 use destination::Destination;
 use region::{Fetch, Get, RegionClient, RegionServer};
-use send::{Outgoing, Queued};
+use send::Queued;
 use source::Source;
 
 /// What a connection needs of its endpoint while it handles something.
@@ -201,7 +203,7 @@ pub struct Connection {
     questions: BTreeMap<u32, Question>,
     logged_stale: BTreeSet<u32>,
     queue: VecDeque<Queued>,
-    outgoing: VecDeque<Outgoing>,
+    outgoing: Blocks,
     timers: Timers<Timer>,
     heard: bool,
 }
@@ -239,7 +241,7 @@ impl Connection {
             questions: BTreeMap::new(),
             logged_stale: BTreeSet::new(),
             queue: VecDeque::new(),
-            outgoing: VecDeque::new(),
+            outgoing: Blocks::default(),
             timers: Timers::default(),
             heard: false,
         }

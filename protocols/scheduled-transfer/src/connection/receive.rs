@@ -515,6 +515,9 @@ impl Connection {
         if self.outgoing.iter().any(|block| !self.is_live(block.owner)) {
             return Err("a Block of a sequence that is over waits to leave");
         }
+        if !self.outgoing.is_sound() {
+            return Err("the silent Blocks that wait to leave are others than were counted");
+        }
         if self.local.slots != UNCOUNTED && self.occupied > u32::from(self.local.slots) {
             return Err("more Slots are occupied than were advertised");
         }

@@ -181,6 +181,11 @@ impl Connection {
     ) -> Option<Transmit> {
         let striped = self.out_of_order_agreed();
         let gate = &self.gate;
+        let slots = gate.allows(Class::Ordinary, false) || self.outgoing.has_silent();
+        if channels & !1 == 0 || !slots {
+            // None may leave, and there may be many to look at.
+            return None;
+        }
         let bufsize = self.remote.bufsize;
         let limit = |channel| self.stu_limit(cx.config, channel);
         let can = |block: &Outgoing| {
