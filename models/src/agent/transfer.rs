@@ -374,7 +374,15 @@ impl Transfer {
 
     /// The program goes on as far as it can.
     fn advance(&mut self, cx: &mut Cx<'_>) {
-        while let Some(want) = self.program.as_mut().and_then(|program| program.poll(cx.fabric_now)) {
+        while let Some(program) = &mut self.program
+            && let Some(want) = program.poll(cx.fabric_now)
+        {
+            // What waits for a connection waits in the transport: it has it.
+            if let Want::Send { op, .. } = want
+                && program.is_over(op, false)
+            {
+                program.ended(op);
+            }
             self.fulfil(cx, want);
         }
     }
@@ -397,11 +405,6 @@ impl Transfer {
             return;
         }
         self.ledger.begun(cx.fabric_now);
-        if let Some(program) = &mut self.program
-            && program.is_over(op, false)
-        {
-            program.ended(op);
-        }
     }
 
     /// Whether this end has memory for such a Transfer: of a length, or through a ring.

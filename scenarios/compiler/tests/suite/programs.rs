@@ -237,3 +237,34 @@ fn halving_drops_no_octet() {
         assert_eq!(sends.sum::<u64>(), law, "{octets} octets among {ranks} ranks");
     }
 }
+
+/// A send up to the eager limit is over when the transport has it, also while there is no connection yet: what
+/// requires it begins at once, whatever carries the message. Two computations on two processors, each behind a
+/// send of its own at the start, end after the 1 us that they take; and above the limit no send is confirmed
+/// before the message has crossed two links of 2 m (10 ns each) and a switch of 112 ns.
+#[test]
+fn an_eager_send_waits_for_no_connection() {
+    let lines = [
+        "num_ranks 2",
+        "rank 0 {",
+        "a: send 4096b to 1",
+        "b: send 4096b to 1 tag 2",
+        "c: calc 1000",
+        "c requires a",
+        "d: calc 1000 cpu 1",
+        "d requires b",
+        "}",
+        "rank 1 {",
+        "r: recv 4096b from 0",
+        "s: recv 4096b from 0 tag 2",
+        "}",
+    ];
+    for (transport, settings) in TRANSPORTS {
+        let end = |eager: u32| {
+            let program = format!(r#"{{"text": {lines:?}, "eager": {eager}}}"#);
+            run(transport, settings, &program, 2).ranks[0].end.expect("it ends").0
+        };
+        assert_eq!(end(4_096), 1_000_000, "{transport}: the send of 4 096 octets is eager");
+        assert!(end(4_095) > 1_000_000 + 132_000, "{transport}: it waits for the receiver");
+    }
+}
