@@ -39,8 +39,10 @@ pub(crate) enum Tempo {
     /// Octets of packets: of a flow that ends from its first start to its last completion, or to the last
     /// loss or try of what never arrived; else in the measured time.
     Packets,
-    /// Likewise of messages or round trips; that many octets in the whole run.
+    /// Likewise of messages; that many octets in the whole run.
     Journeys { octets: u64 },
+    /// Likewise of what was answered in time.
+    RoundTrips { octets: u64 },
     /// A protocol counts its octets itself: of a flow that ends over this span (from its first start to its
     /// last completion, or to when it asked last, or to the last try of what never arrived), else over the
     /// whole run.
@@ -88,9 +90,10 @@ impl Account {
     pub fn once(&self) -> Option<u64> {
         match self.tempo {
             Tempo::Packets => None,
-            Tempo::Journeys { octets } | Tempo::Counted { octets, .. } | Tempo::Over { octets, .. } => {
-                Some(octets)
-            }
+            Tempo::Journeys { octets }
+            | Tempo::RoundTrips { octets }
+            | Tempo::Counted { octets, .. }
+            | Tempo::Over { octets, .. } => Some(octets),
         }
     }
 
@@ -218,13 +221,14 @@ pub(crate) fn ends(source: &SourceConfig, length: u64) -> bool {
 
 /// The one rate of a flow: octets that were delivered once, from its first start to its last completion; to
 /// the end of the run if something of it is under way there, and if something never arrives, at least until
-/// that was tried for the last time. `packets`, `messages`: octets of the measured time over that time.
+/// that was tried for the last time. `packets`, `messages`, `round_trips`: octets of the measured time over
+/// that time.
 pub(crate) fn rate(
     run: &RunData,
     flow: usize,
     account: &Account,
     packets: Estimate,
-    messages: Option<Estimate>,
+    [messages, round_trips]: [Option<Estimate>; 2],
 ) -> Rate {
     let length = run.collector.length().0;
     let data = &run.collector.flows()[flow];
@@ -244,11 +248,15 @@ pub(crate) fn rate(
             Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), extents, end)
         }
         (Tempo::Packets, false) => Rate::measured(packets),
-        (Tempo::Journeys { octets }, true) => {
+        (Tempo::Journeys { octets } | Tempo::RoundTrips { octets }, true) => {
             let journeys = data.messages.iter().chain(&data.round_trips).map(|journeys| journeys.extent);
             Rate::of(octets, tries.into_iter().chain(journeys), end)
         }
         (Tempo::Journeys { .. }, false) => Rate::measured(messages.unwrap_or(packets)),
+        // Without a round trip nothing was answered.
+        (Tempo::RoundTrips { .. }, false) => {
+            Rate::measured(round_trips.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }))
+        }
         (Tempo::Counted { octets, span: Some((from, to)) }, true) => {
             Rate::over(octets, from.0, end.unwrap_or(to.0))
         }

@@ -265,8 +265,9 @@ impl VariantReport {
             // register accesses have nothing above them
             report.once = account.once().or(report.protocol.map(|stats| stats.payload));
             report.books.oldest_ps = report.books.oldest_ps.filter(|_| report.books.under_way > 0);
-            let messages = report.messages.as_ref().map(|messages| messages.goodput_gbps);
-            let rate = rate(&run, index, &account, report.goodput_gbps, messages);
+            let journeys = [&report.messages, &report.round_trips];
+            let journeys = journeys.map(|report| report.as_ref().map(|report| report.goodput_gbps));
+            let rate = rate(&run, index, &account, report.goodput_gbps, journeys);
             octets += rate.octets;
             report.set_rate(&rate);
             // what protocols send again is offered, and is not asked for
@@ -649,6 +650,8 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
     let idle = bins_to(outcome.end.0) - bins_to(last.min(outcome.end.0));
     let ended =
         outcome.in_flight == 0 && last > 0 && (outcome.end < collector.length() || idle >= per_segment);
+    // who asks for nothing and gets nothing is as steady as can be
+    let silent = outcome.over && last == 0;
     let to_ps = if ended { last.min(outcome.end.0) } else { outcome.end.0 };
     let to_bin = bins_to(to_ps);
     let whole = |rule, steady| Window {
@@ -669,7 +672,7 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         };
         let from_ps = collector.bin_start(from_bin);
         if from_bin >= to_bin || from_ps >= to_ps {
-            return whole(rule, false);
+            return whole(rule, silent);
         }
         Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended, runs_out: false }
     };
@@ -681,7 +684,7 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
             let bin = ps.div_ceil(bin_ps).min(to_bin as u64) as usize;
             climbing(collector, cut_at(bin, "fixed, rounded up to a sixteenth of the run", true))
         }
-        Warmup::Auto if ended => whole("none: nothing arrives in the rest of the run", true),
+        Warmup::Auto if ended || silent => whole("none: nothing arrives in the rest of the run", true),
         Warmup::Auto => {
             let mut sums = vec![Bin::default(); to_bin];
             for flow in collector.flows() {

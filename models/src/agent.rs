@@ -622,7 +622,11 @@ impl Agent {
                     let own = self.parts.iter_mut().find(|part| part.flow == event.flow);
                     own.expect("a part speaks for a part").stats.facts[event.fact as usize] += 1;
                 }
-                Report::RoundTrip(_) => self.parts[part].stats.round_trips += 1,
+                Report::RoundTrip(journey) => {
+                    let stats = &mut self.parts[part].stats;
+                    stats.round_trips += 1;
+                    stats.answered_octets += u64::from(journey.payload);
+                }
                 Report::Message(_) | Report::Timeout(_) | Report::Signal(_) => {}
             }
         }

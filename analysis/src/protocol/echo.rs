@@ -35,7 +35,7 @@ impl Protocol for Echo {
             paced: true,
             ..balanced(run, "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))
         };
-        Some(Account::new(books, Tempo::Journeys { octets: stats.octets }))
+        Some(Account::new(books, Tempo::RoundTrips { octets: stats.octets }))
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {

@@ -37,7 +37,11 @@ impl Protocol for Messages {
             paced: true,
             ..books(run, carrier, stats, answered, &left)
         };
-        Some(Account::new(books, Tempo::Journeys { octets: stats.payload }))
+        let tempo = match answered {
+            true => Tempo::RoundTrips { octets: stats.answered_octets },
+            false => Tempo::Journeys { octets: stats.payload },
+        };
+        Some(Account::new(books, tempo))
     }
 }
 

@@ -34,7 +34,7 @@ impl Protocol for Session {
         let stats = &totals.stats;
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let (asked, lost) = fate(run, totals);
-        let oldest = [stats.oldest_waiting, left.oldest_message, left.oldest_packet];
+        let oldest = [stats.oldest_waiting, left.oldest_message];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
             mean: mean(run, stats.pdu_ps),

@@ -344,7 +344,8 @@ impl TransferSummary {
                     let _ = write!(out, "{time} ({name}), ");
                 }
             }
-            let of = if self.under_way > 0 { " of those that are complete" } else { "" };
+            let all_came = reasons.iter().all(|(count, _)| *count == 0);
+            let of = if all_came { "" } else { " of those that are complete" };
             let _ = write!(out, "{all} at most{of}");
         }
         let _ = write!(

@@ -101,11 +101,11 @@ impl Echo {
 
     fn came_back(&mut self, cx: &mut Cx<'_>, token: Token, received: &Received) {
         let Some(trail) = &received.payload.label.trail else { return };
-        let (time, octets) = (cx.fabric_now - trail.created, u64::from(received.leg.payload));
+        let (time, octets) = (cx.fabric_now - trail.created, received.leg.payload);
         if self.waiting.has(token) {
-            cx.round_trip(received);
+            cx.round_trip(received, octets);
             self.stats.returned += 1;
-            self.stats.octets += octets;
+            self.stats.octets += u64::from(octets);
             self.stats.times.push(time);
         } else {
             self.stats.late += 1;

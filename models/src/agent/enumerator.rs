@@ -121,7 +121,7 @@ impl Protocol for Enumeration {
         if let Some(write) = self.changing {
             let mut word = None;
             if let Outcome::Answer(answer) = outcome {
-                cx.round_trip(&answer);
+                cx.round_trip(&answer, answer.leg.payload);
                 let octets = answer.payload.as_bytes().and_then(|bytes| bytes.first_chunk::<8>());
                 word = octets.filter(|_| !written).map(|octets| access.pick(*octets));
             }
@@ -130,7 +130,7 @@ impl Protocol for Enumeration {
         }
         match outcome {
             Outcome::Answer(answer) => {
-                cx.round_trip(&answer);
+                cx.round_trip(&answer, answer.leg.payload);
                 let word = answer.payload.as_bytes().and_then(|bytes| bytes.first_chunk::<8>());
                 match (written, word) {
                     (true, _) => self.host.handle_done(0),

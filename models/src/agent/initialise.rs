@@ -482,7 +482,7 @@ impl Protocol for Processor {
         let Some(round) = &mut self.visiting else { return };
         let word = match outcome {
             Outcome::Answer(answer) => {
-                cx.round_trip(&answer);
+                cx.round_trip(&answer, answer.leg.payload);
                 let octets = answer.payload.as_bytes().and_then(|bytes| bytes.first_chunk::<8>());
                 if written { Some(0) } else { octets.map(|octets| access.pick(*octets)) }
             }

@@ -323,7 +323,8 @@ impl Port {
                 self.io_events(Some((source, priority, way, label)), out);
             }
             body @ (Body::Read(_) | Body::Write(_) | Body::StreamWrite(_)) => {
-                let trail = Trail { token: 0, created: way.created.0, at: way.at.0, parts: way.parts };
+                let (created, at, parts) = (way.created.0, way.at.0, way.parts);
+                let trail = Trail { token: 0, created, at, parts, octets: 0 };
                 // The packet as it came: from its sender to us.
                 let came = Transport::new(transport.priority(), self.ids, self.id, source)
                     .expect("the compiler gave ids that fit");
@@ -426,8 +427,9 @@ impl Port {
                         (self.leg(&label, there, Cause::Protocol), *way)
                     };
                     let (at, parts) = (there.at.0, there.parts);
-                    let trail = Trail { token, created: label.created, at, parts };
                     let payload = data.unwrap_or_default();
+                    let octets = label.octets.saturating_sub(payload.octets() as u32);
+                    let trail = Trail { token, created: label.created, at, parts, octets };
                     let label =
                         Label { trail: Some(Box::new(trail)), octets: payload.octets() as u32, ..label };
                     let payload = payload.labelled(label);

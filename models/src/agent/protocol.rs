@@ -279,8 +279,8 @@ impl Cx<'_> {
     /// Sends an answer to what was received, on the same way.
     pub fn reply(&mut self, to: &Received, payload: Data) -> Token {
         let label = &to.payload.label;
-        let trail =
-            Trail { token: label.token, created: to.leg.created.0, at: to.leg.at.0, parts: to.leg.parts };
+        let (created, at, parts) = (to.leg.created.0, to.leg.at.0, to.leg.parts);
+        let trail = Trail { token: label.token, created, at, parts, octets: to.leg.payload };
         let send = Send { to: to.from, priority: to.priority, conveyance: to.conveyance, payload };
         self.order(send, Some(Box::new(trail)), None)
     }
@@ -305,14 +305,16 @@ impl Cx<'_> {
         token
     }
 
-    /// The answer to something sent is there: reports the time from sending it to now.
-    pub fn round_trip(&mut self, answer: &Received) {
+    /// The answer to something sent is there, in time: reports the time from sending it to now. `octets`:
+    /// what the user of the protocol has got by that, there and back.
+    pub fn round_trip(&mut self, answer: &Received, octets: u32) {
         let Some(trail) = &answer.payload.label.trail else { return };
         let leg = &answer.leg;
         let mut parts = plus(trail.parts, &leg.parts);
         // The time that the other end took to answer.
         parts[Cause::Protocol] += leg.created.0 - trail.at;
-        let whole = Journey { created: Time(trail.created), source: self.device, parts, ..*leg };
+        let (created, source) = (Time(trail.created), self.device);
+        let whole = Journey { created, source, parts, payload: octets, ..*leg };
         self.reports.push(Report::RoundTrip(whole));
     }
 

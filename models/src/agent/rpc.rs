@@ -67,7 +67,8 @@ impl Protocol for Rpc {
             }
             Some(token) => {
                 if self.waiting.has(token) {
-                    cx.round_trip(&received);
+                    let there = received.payload.label.trail.as_ref().map_or(0, |trail| trail.octets);
+                    cx.round_trip(&received, there + received.leg.payload);
                 }
                 self.over(cx, token);
             }

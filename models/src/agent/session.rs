@@ -397,7 +397,7 @@ impl Protocol for Session {
         let app = &mut self.apps[app];
         let ended = app.under_way.remove(&token);
         let failed = matches!(outcome, Outcome::Failed);
-        app.stats.pdus_failed += u64::from(failed && ended == Some(true));
+        app.stats.pdus_failed += u64::from(failed && ended.is_some_and(|part| part.ends));
         if self.register_outcome(cx, token, &outcome) || ended.is_some() {
             self.drain(cx);
         }

@@ -195,7 +195,7 @@ pub struct Journey {
     pub destination: u32,
     /// Position among what the source sent: 0, 1, 2 ...
     pub sequence: u64,
-    /// Octets, padding not counted (of a round trip: of the answer).
+    /// Octets, padding not counted (of a round trip: those that count for its user, there and back).
     pub payload: u32,
     /// Where the time went: everything up to the creation of its last-delivered packet, the parts of that
     /// packet, the host; `parts.total() == at - created`.

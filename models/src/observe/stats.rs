@@ -154,8 +154,10 @@ pub struct FlowStats {
     pub completed: u64,
     /// Messages, PDUs and doorbells handed to protocols.
     pub delivered: u64,
-    /// Answers handed to who had asked.
+    /// Answers handed to who had asked, and was still waiting.
     pub round_trips: u64,
+    /// Octets of these and of what they answer, padding not counted; an echo counts once.
+    pub answered_octets: u64,
     /// Packets made, without responses of the logical layer; repetitions count again.
     pub requests: u64,
     /// Responses of the logical layer.
@@ -176,6 +178,7 @@ impl FlowStats {
         self.completed += other.completed;
         self.delivered += other.delivered;
         self.round_trips += other.round_trips;
+        self.answered_octets += other.answered_octets;
         self.requests += other.requests;
         self.responses += other.responses;
         self.link_octets += other.link_octets;
@@ -195,11 +198,11 @@ pub struct FlowLeft {
     pub to_arrive: u64,
     /// When the oldest of them was created.
     pub oldest_packet: Option<Time>,
-    /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way;
-    /// one may count several times.
+    /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way; a
+    /// PDU may count several times. A message whose engine has given it up is not under way, though a packet
+    /// of it may be.
     pub messages: u64,
-    /// When the oldest message, PDU, doorbell, read or write was sent that is known to wait: at a host, in an
-    /// engine, or in a packet under way.
+    /// When the oldest of these messages, PDUs, doorbells, reads and writes was sent.
     pub oldest_message: Option<Time>,
 }
 
@@ -297,7 +300,8 @@ pub struct SessionStats {
     pub pdus_failed: u64,
     /// PDUs that still wait at their senders: for a conduit, or for their turn on its stream.
     pub pdus_waiting: u64,
-    /// When the oldest of those that wait for a conduit was sent.
+    /// When the oldest was sent of those that wait at their senders, or of which these do not know yet what
+    /// became of them.
     pub oldest_waiting: Option<Time>,
     /// Data messages that have not left, or of which nobody knows yet what became of them.
     pub data_held: u64,

@@ -121,6 +121,9 @@ pub(crate) struct Trail {
     pub at: u64,
     /// Where the time between the two went.
     pub parts: Parts,
+    /// Octets that were asked with, padding not counted; of what an engine reads or writes, those that it
+    /// moved and that do not come back with the answer.
+    pub octets: u32,
 }
 
 /// Eight octets of what a tag stands for.

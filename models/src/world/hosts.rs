@@ -511,12 +511,12 @@ impl<P: Build> Fabric<P> {
                 Some((device, self.links.nodes.number(device, peer)))
             });
             flows[usize::from(packet.flow)].packet(packet.created, members);
-            let Some(Body::Message(_) | Body::Stream(_)) =
-                self.links.packets.cargoes.get(id).map(|cargo| &cargo.body)
+            // The engine of a message has it until it is answered or given up; of a PDU nobody hears again.
+            let Some(body @ Body::Stream(_)) = self.links.packets.cargoes.get(id).map(|cargo| &cargo.body)
             else {
                 continue;
             };
-            let payload = self.links.packets.cargoes.get(id).and_then(|cargo| cargo.body.payload());
+            let payload = body.payload();
             if let Some(label) = payload.map(|payload| &payload.label) {
                 flows[usize::from(label.flow)].message(label.created);
             }

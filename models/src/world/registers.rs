@@ -154,7 +154,8 @@ impl<P: Build> Fabric<P> {
         response: Operation<Data>,
     ) -> Option<Answer> {
         let body = Body::Maintenance(Maintenance::new(HOP_COUNT_MAX, response).ok()?);
-        let trail = Trail { token: 0, created: delivery.created.0, at: delivery.at.0, parts: delivery.parts };
+        let (created, at, parts) = (delivery.created.0, delivery.at.0, delivery.parts);
+        let trail = Trail { token: 0, created, at, parts, octets: 0 };
         let label = Label { flow: delivery.flow, trail: Some(Box::new(trail)), ..Label::default() };
         let priority = Priority::new(delivery.priority, false).ok()?.of_response();
         let ids = self.links.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);

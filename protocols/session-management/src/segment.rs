@@ -156,6 +156,12 @@ impl Segments {
         Self { pdu, sent: 0, started: false }
     }
 
+    /// The PDU. Of DATA3, whose only message takes the octets along, nothing is left once that is made.
+    #[must_use]
+    pub fn pdu(&self) -> &[u8] {
+        &self.pdu
+    }
+
     /// Whether the first message was made.
     #[must_use]
     pub const fn is_started(&self) -> bool {

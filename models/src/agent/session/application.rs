@@ -65,6 +65,16 @@ pub(super) struct Open {
     pub transmit: u16,
     pub since: u64,
 }
+
+/// A data message, as a part of a PDU.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Part {
+    /// The PDU ends with it.
+    pub ends: bool,
+    /// When the PDU was sent, if it is long enough to say so.
+    pub sent: Option<Time>,
+}
+
 /// The application that takes PDUs, one after the other.
 #[derive(Debug)]
 pub(super) struct Taker {
@@ -102,8 +112,8 @@ pub(super) struct Application {
     pub scanning: BTreeSet<u16>,
     pub agenda: BTreeMap<(u64, u64), Action>,
     entries: u64,
-    /// Data messages under way, and whether the PDU ends with them.
-    pub under_way: BTreeMap<Token, bool>,
+    /// Data messages under way.
+    pub under_way: BTreeMap<Token, Part>,
     consumer: Option<Box<Taker>>,
     /// Which PDUs have come, where some may come twice.
     seen: BTreeSet<Name>,
@@ -222,6 +232,11 @@ impl Application {
         }
     }
 
+    /// When one of its PDUs was sent, if it is long enough to say so. Those of programs say something else.
+    pub(super) fn sent_at(&self, pdu: &[u8]) -> Option<Time> {
+        sent_at(pdu, self.header()).filter(|_| self.courier.is_none())
+    }
+
     /// What it had is forgotten: its node restarts.
     pub fn forget(&mut self, cx: &mut Cx<'_>) {
         self.note(cx, || "restarts".into());
@@ -261,13 +276,17 @@ impl Application {
         let queued = node.endpoint.queued_pdus(self.spoken()) as u64;
         stats.pdus_waiting = queued + self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
         stats.never_struck = self.launcher.never_struck();
-        let header = self.header();
-        let waiting = self.waiting.values().flatten();
-        stats.oldest_waiting = waiting.filter_map(|pdu| sent_at(pdu, header)).min();
-        let delayed = |action: &&Action| matches!(action, Action::Leave(message) if message.is_data());
-        let delayed = self.agenda.values().filter(delayed).count();
-        stats.data_held =
-            (self.under_way.len() + delayed + self.launcher.held_data()) as u64 + self.beyond.waiting();
+        let delayed = self.agenda.values().filter_map(|action| match action {
+            Action::Leave(message) => message.part(),
+            _ => None,
+        });
+        let held = || delayed.clone().chain(self.launcher.held_data());
+        stats.data_held = (self.under_way.len() + held().count()) as u64 + self.beyond.waiting();
+        let waiting = self.waiting.values().flatten().map(Vec::as_slice);
+        let queued = waiting.chain(node.endpoint.unsent_pdus(self.spoken()));
+        let queued = queued.filter_map(|pdu| self.sent_at(pdu));
+        let parts = self.under_way.values().copied().chain(held());
+        stats.oldest_waiting = queued.chain(parts.filter_map(|part| part.sent)).min();
         stats
     }
 

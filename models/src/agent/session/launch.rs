@@ -1,6 +1,6 @@
 //! What becomes of a message between protocol and host.
 
-use super::application::{Action, Seat};
+use super::application::{Action, Part, Seat};
 use super::names;
 use super::{command, is_data};
 use crate::agent::data::Data;
@@ -9,7 +9,7 @@ use crate::config::{Fate, MessageFault, SessionConfig};
 use crate::observe::probe::SignalKind;
 use logical::engine::message;
 use logical::wire::message::SegmentSize;
-use session_management::endpoint::{Order, Transmit};
+use session_management::endpoint::{Order, StreamRef, Transmit};
 use session_management::message::{Class, Command, Message as Parsed, Mode};
 use session_management::register::Contact;
 use session_management::status::Flow;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(super) struct Message {
     transmit: Transmit,
     /// PDUs of DATA3, and DATA, DATA1, DATA2.
-    data: bool,
+    data: Option<Part>,
     /// When the endpoint handed it out, fabric time.
     since: u64,
     /// Which of those that the scenario has sent twice it is.
@@ -29,8 +29,15 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) const fn is_data(&self) -> bool {
+    /// What of a PDU it is, if it is data.
+    pub(super) const fn part(&self) -> Option<Part> {
         self.data
+    }
+
+    /// Whether a PDU is lost with it that nobody misses: it is all of one, alone, and does not leave twice.
+    fn is_pdu(&self) -> bool {
+        let whole = !matches!(self.transmit.order, Order::Part { .. });
+        self.data.is_some() && whole && self.doubled.is_none()
     }
 }
 
@@ -44,6 +51,8 @@ pub(super) struct Launcher {
     /// Messages that are sent twice so far, and the tokens of those that have left.
     doubled: u32,
     first: BTreeMap<u32, Token>,
+    /// When the PDU was sent of which a stream has handed out a part.
+    begun: BTreeMap<StreamRef, Option<Time>>,
     segment: SegmentSize,
     priority: u8,
 }
@@ -57,6 +66,7 @@ impl Launcher {
             held: config.script.is_some().then(Vec::new),
             doubled: 0,
             first: BTreeMap::new(),
+            begun: BTreeMap::new(),
             segment: segment.expect("the compiler allows segment sizes only"),
             priority: config.priority,
         }
@@ -77,8 +87,8 @@ impl Launcher {
     }
 
     /// Data messages that wait for the script.
-    pub(super) fn held_data(&self) -> usize {
-        self.held.iter().flatten().filter(|(_, message)| message.data).count()
+    pub(super) fn held_data(&self) -> impl Iterator<Item = Part> + Clone + '_ {
+        self.held.iter().flatten().filter_map(|(_, message)| message.data)
     }
 
     /// Faults of messages that never left.
@@ -162,7 +172,8 @@ impl Seat<'_> {
             self.app.stats.data_messages += 1;
             self.app.stats.data_until = Time(cx.fabric_now);
         }
-        let mut message = Message { transmit, data, since: cx.fabric_now, doubled: None };
+        let part = data.then(|| self.part(&transmit, headless));
+        let mut message = Message { transmit, data: part, since: cx.fabric_now, doubled: None };
         if self.app.launcher.held.is_some() {
             let words = words(&message);
             self.app.launcher.held.get_or_insert_default().push((words, message));
@@ -201,7 +212,7 @@ impl Seat<'_> {
             stream: None,
             octets,
         };
-        self.leave(cx, Message { transmit, data: false, since: cx.fabric_now, doubled: None });
+        self.leave(cx, Message { transmit, data: None, since: cx.fabric_now, doubled: None });
     }
 
     /// A message is handed to the host.
@@ -219,8 +230,7 @@ impl Seat<'_> {
             Contact::Stream { stream, cos } => (Conveyance::Stream { cos, stream_id: stream }, low),
         };
         let to = u32::from(transmit.destination);
-        let ends = !matches!(transmit.order, Order::Part { last: false, .. });
-        if !data {
+        if data.is_none() {
             let stats = &mut self.app.stats;
             stats.management_octets += transmit.octets.len() as u64;
             stats.managed[usize::from(matches!(transmit.conveyance, Contact::Stream { .. }))] += 1;
@@ -232,8 +242,8 @@ impl Seat<'_> {
             Some((doubled, None)) => *first.entry(doubled).or_insert(cx.send(send)),
             None => cx.send(send),
         };
-        if data {
-            self.app.under_way.insert(token, ends);
+        if let Some(part) = data {
+            self.app.under_way.insert(token, part);
         }
         if let Some(words) = words {
             let kind = SignalKind::Sent { token, to: transmit.destination, since: Time(since), words };
@@ -241,8 +251,31 @@ impl Seat<'_> {
         }
     }
 
-    /// A message never leaves.
+    /// What of its PDU a message of data is. `headless`: it has no command of its own.
+    fn part(&mut self, transmit: &Transmit, headless: bool) -> Part {
+        let ends = !matches!(transmit.order, Order::Part { last: false, .. });
+        let octets = &transmit.octets;
+        let beginning = match Parsed::parse(octets, Mode::NonValidation) {
+            _ if headless => Some(&octets[..]),
+            // Offset octets stand before the payload, and nothing behind it.
+            Ok(Parsed::Data(data)) if data.start => {
+                octets.len().checked_sub(data.length as usize).map(|at| &octets[at..])
+            }
+            _ => None,
+        };
+        let begun = &mut self.app.launcher.begun;
+        let known = transmit.stream.and_then(|stream| begun.remove(&stream)).flatten();
+        let sent = beginning.map_or(known, |pdu| self.app.sent_at(pdu));
+        if let Some(stream) = transmit.stream.filter(|_| !ends) {
+            self.app.launcher.begun.insert(stream, sent);
+        }
+        Part { ends, sent }
+    }
+
+    /// A message never leaves. Of one PDU of a group nobody knows how many would have got it.
     pub(super) fn lost(&mut self, cx: &mut Cx<'_>, message: &Message) {
+        let group = self.app.config.is_group(message.transmit.destination);
+        self.app.stats.pdus_lost += u64::from(message.is_pdu() && !group);
         if self.app.config.charted {
             let kind = SignalKind::Lost { to: message.transmit.destination, words: words(message) };
             cx.tell_at(Time(message.since), kind);
@@ -260,7 +293,7 @@ fn order(order: Order) -> message::Order {
 }
 
 fn words(message: &Message) -> String {
-    match (message.data, message.transmit.conveyance) {
+    match (message.data.is_some(), message.transmit.conveyance) {
         (true, Contact::Stream { stream, .. }) => names::data3_words(stream),
         _ => names::words(&message.transmit.octets),
     }

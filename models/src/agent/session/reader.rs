@@ -192,7 +192,7 @@ impl Session {
         let Some((_, access)) = walk.asked.take_if(|asked| asked.0 == token) else { return false };
         let word = match outcome {
             Outcome::Answer(answer) => {
-                cx.round_trip(answer);
+                cx.round_trip(answer, answer.leg.payload);
                 let bytes = answer.payload.as_bytes().and_then(|bytes| bytes.first_chunk::<8>());
                 bytes.map(|word| access.pick(*word))
             }

@@ -4,8 +4,8 @@ use super::send::Outgoing;
 use alloc::collections::VecDeque;
 use core::ops::{Index, IndexMut};
 
-/// Blocks in order. How many of them are silent is known at once: no other Block may leave while Slots are used
-/// up, and there may be as many as a Transfer has.
+/// Blocks in order. How many of them are silent is known at once: no other Block may leave while Slots are
+/// used up, and there may be as many as a Transfer has.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub(crate) struct Blocks {
     blocks: VecDeque<Outgoing>,

@@ -79,6 +79,13 @@ impl Endpoint {
         open.map(|open| open.queue.len()).sum()
     }
 
+    /// The octets of these PDUs of which no message was made yet, in the order of streams, then of their
+    /// turns.
+    pub fn unsent_pdus(&self, protocol: Protocol) -> impl Iterator<Item = &[u8]> {
+        let open = self.streams.values().filter(move |open| open.protocol == protocol);
+        open.flat_map(|open| &open.queue).filter(|segments| !segments.is_started()).map(Segments::pdu)
+    }
+
     /// Queues a PDU on a stream of this node.
     ///
     /// # Errors
