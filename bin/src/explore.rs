@@ -58,7 +58,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
 /// The packing examples of Scheduled Transfer.
 fn packing(args: &ExploreArgs) -> Result<String, String> {
     let none = args.algorithm.is_empty() && args.fault.is_empty() && args.configuration.is_empty();
-    if !none || !args.order.is_empty() || args.path.is_some() {
+    if !none || args.limit.is_some() || !args.order.is_empty() || args.path.is_some() {
         return Err("packing: takes --out and nothing else".into());
     }
     let text = packing::table(&packing::EXAMPLES);

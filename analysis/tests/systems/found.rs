@@ -204,7 +204,7 @@ fn each_block_has_its_own_lock() {
             "endpoint": {
                 "host": {"rx_service": {"uniform": ["0 ps", "2 us"]}, "rx_queue": 1024,
                          "protocol_clock": 1000},
-                "session": {"management": "both", "data": "stream", "data_mailbox": 2, "contact": "assumed",
+                "session": {"management": "both", "data": "stream", "contact": "assumed",
                             "writes": []}},
             "overrides": [{"link": "sw/1", "links": {"length": "7 m"}}],
             "traffic": [

@@ -5,6 +5,7 @@ use crate::traffic;
 use models::config::DeviceModel;
 use scenarios::presets::SWITCHES;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 pub type Fields = Map<String, Value>;
 
@@ -62,8 +63,39 @@ pub fn us(time: usize) -> Value {
 /// The text of system `index` of a series.
 pub fn system(seed: u64, index: u64) -> (Value, Draw) {
     let mut d = Draw::new(seed, index);
-    let value = draw(&mut d, index);
+    let value = without_vain(draw(&mut d, index));
     (value, d)
+}
+
+/// Takes out what has no effect beside what else was drawn (SC051): who draws a setting does not know all
+/// others.
+fn without_vain(mut system: Value) -> Value {
+    loop {
+        let Err(errors) = scenarios::load(&system.to_string(), "system.json", &[]) else { return system };
+        let vain = errors.items.iter().filter(|item| item.code == "SC051");
+        // The last of a list first: so the places of the others stay what they are.
+        let pointers: BTreeSet<String> = vain.map(|item| item.pointer.clone()).collect();
+        let taken = pointers.iter().rev().filter(|pointer| take(&mut system, pointer)).count();
+        if taken == 0 {
+            return system;
+        }
+    }
+}
+
+/// Takes out what a pointer leads to; whether there was something.
+fn take(system: &mut Value, pointer: &str) -> bool {
+    let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
+    match system.pointer_mut(parent) {
+        Some(Value::Object(fields)) => fields.remove(key).is_some(),
+        Some(Value::Array(items)) => key.parse().is_ok_and(|at: usize| {
+            let there = at < items.len();
+            if there {
+                items.remove(at);
+            }
+            there
+        }),
+        _ => false,
+    }
 }
 
 /// Of so many systems one has translators: all others stay what they are.

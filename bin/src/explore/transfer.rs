@@ -15,6 +15,9 @@ fn models(args: &ExploreArgs) -> Result<Vec<Transfer>, String> {
     if !args.algorithm.is_empty() {
         return Err("--algorithm: only with conduit; there is one for transfer".into());
     }
+    if args.limit.is_some() {
+        return Err("--limit: only with conduit and linx; what transfer repeats ends by itself".into());
+    }
     let faults = if args.fault.is_empty() {
         vec![FAULTS[0]]
     } else {
@@ -126,5 +129,8 @@ mod tests {
     fn flags_of_another_subject() {
         let wrong = ExploreArgs { algorithm: vec!["literal".into()], ..args("write", "none", "fifo") };
         assert_eq!(table(&wrong).unwrap_err(), "--algorithm: only with conduit; there is one for transfer");
+        let wrong = ExploreArgs { limit: Some(3), ..args("write", "none", "fifo") };
+        let error = "--limit: only with conduit and linx; what transfer repeats ends by itself";
+        assert_eq!(table(&wrong).unwrap_err(), error);
     }
 }

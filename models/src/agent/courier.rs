@@ -8,15 +8,15 @@
 
 use super::data::word;
 use super::program::{Program, Want};
-use crate::config::{ProgramConfig, ProgramTransport};
+use crate::config::{PROGRAM_PDU_HEADER, PROGRAM_PDU_OCTETS, ProgramConfig, ProgramTransport};
 use crate::goal::Action;
 use crate::observe::stats::{CourierStats, ProgramTotals};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Octets of a message in one PDU, at most: a multiple of 8.
-const PDU_OCTETS: u64 = 16_384;
+const PDU_OCTETS: u64 = PROGRAM_PDU_OCTETS;
 /// Name, octets, place.
-const HEADER_OCTETS: usize = 24;
+const HEADER_OCTETS: usize = PROGRAM_PDU_HEADER as usize;
 
 /// What is to be done next.
 #[derive(Debug)]

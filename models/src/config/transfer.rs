@@ -99,6 +99,11 @@ pub enum ProgramTransport {
     Linx,
 }
 
+/// Octets of a message of a program in one PDU at most, where it is cut into PDUs (sessions and LINX).
+pub const PROGRAM_PDU_OCTETS: u64 = 16_384;
+/// Octets of the header of such a PDU.
+pub const PROGRAM_PDU_HEADER: u64 = 24;
+
 /// A rank of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramConfig {

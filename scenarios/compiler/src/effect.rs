@@ -87,49 +87,61 @@ pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &Por
 pub(crate) fn deeds(c: &mut Compiler<'_>) {
     let spec = c.spec;
     let mut all: Vec<(String, u64)> = Vec::new();
-    let mut add = |pointer: String, at: &Quantity<Picoseconds>| {
-        if let Ok(time) = at.read() {
-            all.push((pointer, time));
-        }
-    };
+    let mut add = |pointer: String, at: Option<u64>| all.extend(at.map(|time| (pointer, time)));
     let faults = filled(&spec.faults);
     for (i, fault) in faults.outages.iter().flatten().enumerate() {
-        add(format!("/faults/outages/{i}/at"), &fault.at);
+        add(format!("/faults/outages/{i}/at"), fault.at.read().ok());
     }
     for (i, fault) in faults.lane_losses.iter().flatten().enumerate() {
-        add(format!("/faults/lane_losses/{i}/at"), &fault.at);
+        add(format!("/faults/lane_losses/{i}/at"), fault.at.read().ok());
     }
     for (i, fault) in faults.silent_credits.iter().flatten().enumerate() {
-        add(format!("/faults/silent_credits/{i}/at"), &fault.at);
+        add(format!("/faults/silent_credits/{i}/at"), fault.at.read().ok());
     }
     for (i, fault) in faults.dead_devices.iter().flatten().enumerate() {
-        add(format!("/faults/dead_devices/{i}/at"), &fault.at);
+        add(format!("/faults/dead_devices/{i}/at"), fault.at.read().ok());
     }
     for (n, flow) in spec.traffic.iter().enumerate() {
+        if let Some(at) = flow.initialise.as_ref().and_then(|initialise| initialise.at.as_ref()) {
+            add(format!("/traffic/{n}/initialise/at"), at.read().ok());
+        }
+        if let Some(st) = &flow.st {
+            let at = format!("/traffic/{n}/st");
+            st.at.iter().for_each(|begin| add(format!("{at}/at"), begin.read().ok()));
+            // An end comes so long after its Transfer, and none begins before the connection does.
+            let begin = st.at.as_ref().and_then(|begin| begin.read().ok()).unwrap_or(0);
+            let after = st.end.as_ref().and_then(|end| end.after.read().ok());
+            add(format!("{at}/end/after"), after.map(|after| begin.saturating_add(after)));
+        }
         if let Some(linx) = &flow.linx {
             let at = format!("/traffic/{n}/linx");
+            linx.at.iter().for_each(|begin| add(format!("{at}/at"), begin.read().ok()));
             for (i, fault) in linx.faults.iter().flatten().enumerate() {
-                add(format!("{at}/faults/{i}/at"), &fault.at);
+                add(format!("{at}/faults/{i}/at"), fault.at.read().ok());
             }
             for (i, disconnect) in linx.disconnects.iter().flatten().enumerate() {
-                add(format!("{at}/disconnects/{i}/at"), &disconnect.at);
+                add(format!("{at}/disconnects/{i}/at"), disconnect.at.read().ok());
             }
             for (i, inject) in linx.inject.iter().flatten().enumerate() {
-                add(format!("{at}/inject/{i}/at"), &inject.at);
+                add(format!("{at}/inject/{i}/at"), inject.at.read().ok());
             }
         }
         if let Some(session) = &flow.session {
             let at = format!("/traffic/{n}/session");
+            session.at.iter().for_each(|begin| add(format!("{at}/at"), begin.read().ok()));
+            for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
+                add(format!("{at}/script/steps/{i}/at"), step.at.read().ok());
+            }
             for (i, restart) in session.restarts.iter().flatten().enumerate() {
-                add(format!("{at}/restarts/{i}/at"), &restart.at);
+                add(format!("{at}/restarts/{i}/at"), restart.at.read().ok());
             }
             for (i, inject) in session.inject.iter().flatten().enumerate() {
-                add(format!("{at}/inject/{i}/at"), &inject.at);
+                add(format!("{at}/inject/{i}/at"), inject.at.read().ok());
             }
             for (i, command) in session.user_defined.iter().flatten().enumerate() {
-                add(format!("{at}/user_defined/{i}/at"), &command.at);
+                add(format!("{at}/user_defined/{i}/at"), command.at.read().ok());
             }
-            session.close_at.iter().for_each(|close| add(format!("{at}/close_at"), close));
+            session.close_at.iter().for_each(|close| add(format!("{at}/close_at"), close.read().ok()));
         }
     }
     let until = c.run.until.0;

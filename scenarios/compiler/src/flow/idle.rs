@@ -56,3 +56,26 @@ pub(super) fn addresses(flow: &FlowSpec) -> bool {
     let addressed = matches!(flow.packet, Some(PacketKind::Nwrite | PacketKind::Swrite | PacketKind::Nread));
     addressed && !is_protocol(flow)
 }
+
+/// A setting of a node: its key, whether it is given, whether it is in vain there, why, and what to do.
+type Vain = (&'static str, bool, bool, &'static str, &'static str);
+
+/// Settings of the nodes of a flow, by device, that have no effect at any of them. Where one node makes
+/// something of a setting, others may share it: it may stand in a layer that is common to them.
+pub(super) fn of_nodes<const N: usize>(
+    c: &mut Compiler<'_>,
+    section: &str,
+    nodes: impl Iterator<Item = (usize, [Vain; N])>,
+) {
+    let nodes: Vec<(usize, [Vain; N])> = nodes.collect();
+    for row in 0..N {
+        let given = || nodes.iter().map(|(device, rows)| (*device, rows[row])).filter(|(_, row)| row.1);
+        if given().any(|(_, (_, _, vain, ..))| !vain) {
+            continue;
+        }
+        let Some((device, (key, _, _, why, help))) = given().next() else { continue };
+        let pointer = format!("{}/{section}/{key}", c.devices[device].origin);
+        let message = format!("this setting has no effect here: {why}");
+        c.once(Diagnostic::error("SC051", pointer, message).help(help));
+    }
+}

@@ -402,6 +402,8 @@ pub(crate) fn nodes(
     let loss = linx.loss.clone().unwrap_or_default();
     let loss = shares(&loss).map(|(_, share)| millionths(share).expect("shares were checked"));
     let (begin, offset) = (filled(&linx.at).get(), filled(&linx.offset).get());
+    let all: Vec<_> = peers.keys().map(|&device| (device, vain(&settings(c, device)))).collect();
+    super::idle::of_nodes(c, "linx", all.into_iter());
     let mut nodes = BTreeMap::new();
     for (device, peers) in peers {
         let node = settings(c, device);
@@ -445,6 +447,19 @@ pub(crate) fn nodes(
         nodes.insert(device, ProtocolConfig::Linx(Box::new(config)));
     }
     (c.out.len() == before).then_some(nodes)
+}
+
+/// Settings of a node that may be in vain: the key, whether it is given, whether it is in vain, why, and what
+/// to do. What has its default is not given.
+fn vain(node: &LinxNodeSpec) -> [(&'static str, bool, bool, &'static str, &'static str); 3] {
+    let (streamed, plain) = (node.carrier == Some(CarrierKind::Stream), defaults());
+    let message = "leave it out, or use carrier: \"message\"";
+    let stream = "leave it out, or use carrier: \"stream\"";
+    [
+        ("mailbox", node.mailbox != plain.mailbox, streamed, "type 9 has no mailboxes", message),
+        ("segment", node.segment != plain.segment, streamed, "PDUs of type 9 are cut at the MTU", message),
+        ("cos", node.cos != plain.cos, !streamed, "type 11 has no classes of service", stream),
+    ]
 }
 
 /// Most of what LINX for Linux adds to the time between two REQ, or takes away: it draws a signed octet.

@@ -22,12 +22,16 @@ use models::session_management::conduit::Algorithm;
 use models::session_management::message::{Command, Mode};
 use models::session_management::protocol::Protocol;
 use models::session_management::register::Contact;
+use models::session_management::segment::max_segment;
 use models::sim_core::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// ProtoID unless the scenario names another: the first of those that anybody may use.
 const PROTOCOL: u16 = 0x0200;
+
+/// Octets in front of what an Ethernet frame carries.
+const FRAME_HEADER: usize = 14;
 
 /// Flows of session management.
 pub(super) struct Session;
@@ -102,7 +106,9 @@ impl Kind for Session {
         flow: &FlowSpec,
         cast: &Cast<'_>,
     ) -> Option<BTreeMap<usize, ProtocolConfig>> {
-        self::cast(c, cast.at, flow, cast.places, cast.ends)
+        let nodes = self::cast(c, cast.at, flow, cast.places, cast.ends)?;
+        unsegmented(c, cast, flow, &nodes)?;
+        Some(nodes)
     }
 }
 
@@ -303,6 +309,71 @@ pub(crate) fn check_size(octets: u32, flow: &FlowSpec) -> (bool, String) {
     (octets > 0 && octets <= most, format!("1 to {most}"))
 }
 
+/// A PDU behind a header of DATA2 is never segmented (§4.3.3): the message that takes it has to fit into the
+/// mailbox of its receiver. Who accepts a stream says what header and which mailbox.
+fn unsegmented(
+    c: &mut Compiler<'_>,
+    cast: &Cast<'_>,
+    flow: &FlowSpec,
+    nodes: &BTreeMap<usize, ProtocolConfig>,
+) -> Option<()> {
+    let session = flow.session.as_ref()?;
+    if matches!(filled(&session.opens), OpensKind::VendorStream(_)) {
+        // These go behind a header of DATA.
+        return Some(());
+    }
+    let nodes = || {
+        nodes.iter().filter_map(|(&device, node)| match node {
+            ProtocolConfig::Session(node) => Some((device, node)),
+            _ => None,
+        })
+    };
+    let around = if session.ethernet.is_some() { FRAME_HEADER } else { 0 };
+    let mut sizes: Vec<(String, &str, u64)> = Vec::new();
+    match (cast.program, &flow.size) {
+        (Some(program), _) => {
+            let octets = program.longest_message().min(PROGRAM_PDU_OCTETS) + PROGRAM_PDU_HEADER;
+            sizes.push((format!("{}/session/program", cast.at), "PDU of a program", octets));
+        }
+        (None, Some(SizeSpec::Fixed(octets))) => {
+            sizes.push((format!("{}/size", cast.at), "PDU", (*octets).into()))
+        }
+        (None, Some(SizeSpec::Mix(parts))) => {
+            let sent = parts.iter().enumerate().filter(|(_, part)| part.weight > 0);
+            let place = |i: usize| format!("{}/size/{i}/payload", cast.at);
+            sizes.extend(sent.map(|(i, part)| (place(i), "PDU", part.payload.into())));
+        }
+        (None, None) => {}
+    }
+    let before = c.out.len();
+    for (device, node) in nodes() {
+        let SessionData::Message(mailbox) = node.data else { continue };
+        if !matches!(node.header, HeaderFormat::Data2(_)) {
+            continue;
+        }
+        // Who opens a stream says how many octets stand before the payload.
+        let opens = |other: &SessionConfig| {
+            cast.program.is_some() || other.creates.iter().any(|own| own.peers.contains(&node.node.into()))
+        };
+        let others = nodes().filter(|(other, own)| *other != device && opens(own));
+        let Some(offset) = others.map(|(_, own)| own.data_offset).max() else { continue };
+        let message = Contact::Mailbox(mailbox).max_message();
+        let most = max_segment(node.header, offset, message).saturating_sub(around) as u64;
+        for (pointer, what, octets) in sizes.iter().filter(|(.., octets)| *octets > most) {
+            let name = &c.graph.nodes[device].name;
+            let message = format!(
+                "a {what} of {octets} octets does not fit into one message to \"{name}\", and DATA2 has no \
+                 parts"
+            );
+            let help = format!("allowed: up to {most} octets; or another header");
+            let header = format!("{}/session/header", c.devices[device].origin);
+            let finding = Diagnostic::error("SC041", pointer, message).help(help).also(header, "the header");
+            c.once(finding);
+        }
+    }
+    (c.out.len() == before).then_some(())
+}
+
 /// Nodes of session management, by device.
 fn cast(
     c: &mut Compiler<'_>,
@@ -363,6 +434,7 @@ pub(crate) fn nodes(
         directory.insert(c.ids[member.device] as u16, found.announcement);
         settings.insert(member.device, found);
     }
+    super::idle::of_nodes(c, "session", settings.iter().map(|(&device, found)| (device, vain(&found.node))));
     let directory = Arc::new(directory);
     let at = format!("{at}/session");
     let faults = faults(c, &at, session, &by_name);
@@ -506,6 +578,51 @@ pub(crate) fn nodes(
     Some(nodes.collect())
 }
 
+/// Settings of a node that may be in vain: the key, whether it is given, whether it is in vain, why, and what
+/// to do. What has its default is not given.
+fn vain(node: &SessionNodeSpec) -> [(&'static str, bool, bool, &'static str, &'static str); 5] {
+    let (plain, managed) = (defaults(), *filled(&node.management));
+    let streamed = *filled(&node.data) == CarrierKind::Stream;
+    let usual = plain.poll.as_ref().map(Quantity::get);
+    [
+        (
+            "mailbox",
+            node.mailbox != plain.mailbox,
+            managed == ManagementKind::Stream && (streamed || node.data_mailbox.is_some()),
+            "nothing goes there by type 11 that would take it",
+            "leave it out, or use management: \"message\"",
+        ),
+        (
+            "data_mailbox",
+            node.data_mailbox.is_some(),
+            streamed,
+            "data goes there by type 9",
+            "leave it out, or use data: \"message\"",
+        ),
+        (
+            "stream",
+            node.stream != plain.stream,
+            managed == ManagementKind::Message,
+            "no management message goes there by type 9",
+            "leave it out, or use management: \"stream\" or \"both\"",
+        ),
+        (
+            "poll",
+            node.poll.as_ref().map(Quantity::get) != usual,
+            node.contact != Some(ContactKind::Registers),
+            "the node reads no registers",
+            "leave it out, or use contact: \"registers\"",
+        ),
+        (
+            "consumer/go_at",
+            node.consumer.as_ref().is_some_and(|own| own.go_at.is_some()),
+            node.consumer.as_ref().is_some_and(|own| own.stop_at.is_none()),
+            "the streams never stop",
+            "give \"stop_at\" as well, or leave it out",
+        ),
+    ]
+}
+
 /// The settings of a node, and what others know of it.
 struct Found {
     node: SessionNodeSpec,
@@ -548,6 +665,7 @@ fn settings_of(c: &mut Compiler<'_>, device: usize, session: &SessionSpec) -> Op
         }
         *period = micros as u32;
     }
+    let typed_data = *filled(&node.data) == CarrierKind::Stream;
     if let Some(consumer) = &node.consumer
         && let (Some(stop), go) = (consumer.stop_at, consumer.go_at.unwrap_or(0))
         && go >= stop
@@ -560,7 +678,6 @@ fn settings_of(c: &mut Compiler<'_>, device: usize, session: &SessionSpec) -> Op
     discovery::check_announcement(c, &at, &node, (contact, second));
     discovery::check_writes(c, &at, &node);
     let [retry, timeout, xon, poll] = periods;
-    let typed_data = *filled(&node.data) == CarrierKind::Stream;
     let announcement = Announcement { contact, second, periods: [retry, timeout, xon], typed_data };
     (c.out.len() == before).then_some(Found { node, announcement, poll, vendor })
 }
@@ -595,6 +712,15 @@ fn faults(
         let from = member(c, format!("{at}/from"), &fault.from, by_name);
         let to = member(c, format!("{at}/to"), &fault.to, by_name);
         let (Some(from), Some(to)) = (from, to) else { continue };
+        let same = |other: &MessageFaultSpec| {
+            (&other.from, &other.to, other.message, other.nth)
+                == (&fault.from, &fault.to, fault.message, fault.nth)
+        };
+        if session.faults.iter().flatten().take(i).any(same) {
+            let message = "this fault has no effect here: an earlier one is about the same message";
+            let help = "leave one of them out, or give another \"nth\"";
+            c.once(Diagnostic::error("SC051", at.clone(), message).help(help));
+        }
         faults.entry(from).or_default().push(MessageFault {
             to: c.ids[to] as u16,
             command: match fault.message {

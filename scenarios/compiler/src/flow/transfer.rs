@@ -3,6 +3,7 @@
 mod check;
 mod declared;
 mod few;
+mod idle;
 mod translators;
 
 use super::hosts as software;
@@ -85,6 +86,9 @@ impl Kind for Transfer {
         let help = "use st.at, st.offset and st.count";
         idle("start", flow.start.is_some(), why, help);
         idle("stop", flow.stop.is_some(), why, help);
+        for (key, given, why, help) in flow.st.iter().flat_map(idle::of) {
+            idle(&format!("st/{key}"), given, why, help);
+        }
     }
 
     fn sizes(&self, _: &mut Compiler<'_>, _: &str, _: &FlowSpec) -> Option<Vec<Sized>> {
@@ -123,7 +127,19 @@ fn text<U: Unit>(s: &str) -> Option<Quantity<U>> {
 
 /// Fills in the defaults of such a flow.
 pub(crate) fn expand(flow: &mut FlowSpec) {
-    let Some(st) = &mut flow.st else { return };
+    if let Some(st) = &mut flow.st {
+        fill(st);
+    }
+}
+
+/// What a flow is that says nothing of itself.
+fn defaults() -> StSpec {
+    let mut st = StSpec::default();
+    fill(&mut st);
+    st
+}
+
+fn fill(st: &mut StSpec) {
     let filled = StSpec {
         operation: st.operation.or(Some(TransferKind::Write)),
         count: st.count.or(Some(1)),
@@ -164,7 +180,8 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
             *time = time.take().or(text("0 ps"));
         }
     }
-    if let Some(request) = &mut st.request {
+    // What says nothing stays as it is, and is told.
+    if let Some(request) = st.request.as_mut().filter(|request| request.payload.is_some()) {
         request.interrupt = request.interrupt.or(Some(false));
     }
     if let Some(end) = &mut st.end {
@@ -350,7 +367,7 @@ fn extras(st: &StSpec) -> Extras {
     let Some(request) = &st.request else { return Extras::default() };
     let octets = |text: &String| octets(text).and_then(|octets| octets.try_into().ok());
     let payload = request.payload.as_ref().map(|text| octets(text).expect("payloads were checked"));
-    Extras { interrupt: *filled(&request.interrupt), payload }
+    Extras { interrupt: request.interrupt == Some(true), payload }
 }
 
 /// Joins endpoints to hosts: what is left are the first ones, which write to the first ones. `None` if

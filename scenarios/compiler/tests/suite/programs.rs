@@ -238,10 +238,10 @@ fn halving_drops_no_octet() {
     }
 }
 
-/// A send up to the eager limit is over when the transport has it, also while there is no connection yet: what
-/// requires it begins at once, whatever carries the message. Two computations on two processors, each behind a
-/// send of its own at the start, end after the 1 us that they take; and above the limit no send is confirmed
-/// before the message has crossed two links of 2 m (10 ns each) and a switch of 112 ns.
+/// A send up to the eager limit is over when the transport has it, also while there is no connection yet:
+/// what requires it begins at once, whatever carries the message. Two computations on two processors, each
+/// behind a send of its own at the start, end after the 1 us that they take; and above the limit no send is
+/// confirmed before the message has crossed two links of 2 m (10 ns each) and a switch of 112 ns.
 #[test]
 fn an_eager_send_waits_for_no_connection() {
     let lines = [

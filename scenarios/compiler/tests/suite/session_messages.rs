@@ -35,7 +35,7 @@ fn answers(node: Value, messages: &[&str]) -> (Vec<String>, SessionTotals) {
         "overrides": [{"devices": "ep/0", "endpoint": {"session": {"mute": true}}}],
         "traffic": [{
             "name": "f", "from": "ep/0", "to": "ep/1",
-            "session": {"opens": "stream", "at": "10 ms", "chart": true, "inject": inject}
+            "session": {"opens": "stream", "at": "1 ms", "chart": true, "inject": inject}
         }],
         "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
     });

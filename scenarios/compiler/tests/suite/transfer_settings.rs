@@ -407,7 +407,7 @@ fn a_slow_upper_layer_sets_the_pace() {
         (r#""notify": true, "upper": {"header": "2 us"}, "slots": 65535"#, 4.096),
         (r#""notify": true, "upper": {"poll": "20 us"}, "slots": 16"#, 14.0 * 8.192 / 20.0),
         (r#""interrupt": true, "upper": {"interrupt": "8 us"}"#, 8.192),
-        // What is silent needs no upper layer.
+        // What is silent needs no upper layer, but for its last Data.
         (r#""upper": {"header": "1 us"}"#, silent),
     ] {
         let text = pair("", &format!("{st}, {more}"));

@@ -163,10 +163,11 @@ fn all_operations_pass() {
     for operation in ["write", "read", "read_back", "put", "get", "fetch_op"] {
         let bytes = if operation == "fetch_op" { "" } else { r#""bytes": 20000,"# };
         let opaque = if matches!(operation, "write" | "put" | "read_back") { r#""opaque": 77,"# } else { "" };
+        let notify = if matches!(operation, "get" | "fetch_op") { "" } else { r#""notify": true,"# };
         for (loss, is_clean) in [("", true), (r#""loss": {"control": 0.01, "data": 0.01},"#, false)] {
             let st = format!(
-                r#""operation": "{operation}", {bytes} {opaque} {loss} "count": 20, "concurrent": 3,
-                   "stu": 4096, "notify": true, "byte_order": "little", "max_retry": 8"#
+                r#""operation": "{operation}", {bytes} {opaque} {loss} {notify} "count": 20, "concurrent": 3,
+                   "stu": 4096, "byte_order": "little", "max_retry": 8"#
             );
             let media = ["atm-token-ring-4", "ethernet", "rapidio", "hippi-6400"];
             let (totals, parts) = run(&way(&media, "", "", &st));

@@ -136,6 +136,10 @@ pub(super) fn settings(
     // A node may speak Ethernet, or open streams, in another flow.
     let sessions = || c.spec.traffic.iter().filter_map(|flow| flow.session.as_ref());
     let any_ethernet = sessions().any(|session| session.ethernet.is_some());
+    // Octets that are injected may be any message.
+    let any = |of: &dyn Fn(&SessionSpec) -> bool| sessions().any(|own| own.inject.is_some() || of(own));
+    let any_commands = any(&|session| session.user_defined.is_some());
+    let any_unopened = any(&|session| matches!(session.opens, Some(OpensKind::VendorStream(_))));
     let any_streams = sessions().any(|session| session.opens == Some(OpensKind::Stream));
     let mut no = |key: &str, message: String, help: &str| {
         c.once(Diagnostic::error("SC091", format!("{at}/{key}"), message).help(help));
@@ -172,6 +176,14 @@ pub(super) fn settings(
     }
     if *filled(&node.reuse_stream) && !any_streams {
         no("reuse_stream", "nobody opens a further stream".into(), "use opens: \"stream\", or leave it out");
+    }
+    if node.user_commands.iter().flatten().next().is_some() && !any_commands {
+        let help = "use session.user_defined or session.inject, or leave it out";
+        no("user_commands", "nobody sends a USERDEFINED command".into(), help);
+    }
+    if node.vendor_streams.iter().flatten().next().is_some() && !any_unopened {
+        let help = "use opens: {\"vendor_stream\": N}, or leave it out";
+        no("vendor_streams", "nobody sends data without OPEN".into(), help);
     }
     let mut attributes = Vec::new();
     for (i, text) in node.vendor_attributes.iter().flatten().enumerate() {
