@@ -346,7 +346,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     let blind: BTreeSet<u32> = blind.map(|symbolic| symbolic.link).collect();
     let media: BTreeMap<u32, Medium> = config.media.iter().map(|media| (media.link, media.medium)).collect();
     let mut rates = BTreeSet::new();
-    let octets = fabric::longest_packet(config);
+    let lengths = fabric::Lengths::of(config);
     for (number, link) in (0..).zip(&config.links) {
         let medium = media.get(&number).copied();
         // Flows over other media have no loads.
@@ -365,7 +365,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             }
             let device = &config.devices[end.0 as usize];
             let needed = match medium {
-                None => fabric::round_trip_packets(link, &device.model, octets),
+                None => fabric::round_trip_packets(link, &device.model, lengths),
                 Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
             };
             let port = &device.ports[usize::from(end.1)];
@@ -380,7 +380,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     if let Some((port, usable, needed)) = tight {
         let message = format!(
             "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} \
-             for full rate with packets of {octets} octets both ways"
+             for full rate with packets of {lengths} both ways"
         );
         let help = "more input_buffers, lower watermarks, or a shorter link";
         c.once(Diagnostic::warning("SC071", "/links", message).help(help));
@@ -388,7 +388,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     for symbolic in &config.symbolic {
         let Some(channels) = &symbolic.channels else { continue };
         let link = &config.links[symbolic.link as usize];
-        let needed = fabric::loop_packets(link, config, octets);
+        let needed = fabric::loop_packets(link, config, lengths);
         let buffers = channels.vcs[0].buffers;
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));

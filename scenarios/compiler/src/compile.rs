@@ -3,6 +3,7 @@
 use crate::compiler::Compiler;
 use crate::configure;
 use crate::diagnostic::Diagnostic;
+use crate::fabric;
 use crate::flow;
 use crate::medium;
 use crate::plan::{Labels, Variant};
@@ -271,7 +272,7 @@ impl Compiler<'_> {
     /// least 2 refresh periods, because a refresh may set it free.
     fn stall_after(&self, config: &FabricConfig) -> Duration {
         const PACKETS: u128 = 1_000;
-        const PACKET_CHARS: u128 = 276 + 8;
+        const PACKET_CHARS: u128 = fabric::LONGEST_PACKET as u128 + 8;
         let link = |l: &LinkConfig| {
             let packet = PACKET_CHARS * u128::from(l.char_ps.0) / u128::from(l.char_ps.1);
             PACKETS * packet + 8 * u128::from(l.propagation.0)

@@ -6,12 +6,13 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet, Sizes,
-    SwitchConfig, Verdict,
+    Arrivals, BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT,
+    PacketSize, PortSet, Sizes, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use headroom::{Headroom, detectors, most_for_one_port};
@@ -271,39 +272,88 @@ fn shortest_cycle(graph: &DiGraph<(u32, u8), ()>, start: NodeIndex) -> Vec<NodeI
     vec![start]
 }
 
-/// Packets of maximum size that have to have a buffer for a link to be used fully: those in the loop of a
-/// buffer.
+/// Buffers with which a link is used fully, whatever the order of its packets: a place each for those in the
+/// loop of a buffer.
 ///
 /// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
 /// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
-/// other direction whose delimiter it has to wait for.
-pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel, octets: u64) -> u64 {
+/// other direction whose delimiter it has to wait for, and behind the symbols of the packets before it that
+/// waited as well. Both the packet that is sent on and that of the other direction are the longest there are in
+/// the worst case; those that need a buffer meanwhile are the shortest.
+pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel, lengths: Lengths) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
     let symbol = u128::from(link.symbol_chars);
     let (pipeline, held) = match receiver {
         DeviceModel::Endpoint(_) => (0, 0),
         DeviceModel::Switch(s) => (u128::from(s.pipeline.0), u128::from(s.buffering == Buffering::Direct)),
     };
-    let packet = (u128::from(octets) + symbol) * num;
-    let round = (2 + held) * packet + symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
-    round.div_ceil(packet) as u64
+    let [shortest, longest] = lengths.with(link);
+    // Acceptances from one packet of the other direction to the next, each of which takes a symbol; the first
+    // rides on the delimiter of that packet. Each makes the next packet later, and so makes room for more.
+    let mut symbols = 1;
+    while (longest + (symbols - 1) * symbol * num).div_ceil(shortest) > symbols {
+        symbols += 1;
+    }
+    let behind =
+        (1 + held) * longest + symbols * symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
+    // The first of them, and all that start before its buffer is free again.
+    1 + behind.div_ceil(shortest) as u64
 }
 
-/// Octets on the wire of the longest packet of all flows, delimiters left out. Protocols send packets of 276
-/// octets, as long as packets with 256 octets of payload are; so may a replay.
-pub(crate) fn longest_packet(config: &FabricConfig) -> u64 {
-    const WHOLE: u16 = 276;
-    let of = |sizes: &Sizes| match sizes {
-        Sizes::Fixed(size) => size.wire,
-        Sizes::Mix(all) => all.iter().map(|(_, size)| size.wire).max().unwrap_or(WHOLE),
-        Sizes::Replay => WHOLE,
-    };
-    let sources = config.sources.iter().map(|source| of(&source.sizes)).max().unwrap_or(WHOLE);
-    u64::from(if config.agents.is_empty() { sources } else { sources.max(WHOLE) })
+/// Octets on the wire of the longest packet of a protocol, as long as packets with 256 octets of payload are.
+pub(crate) const LONGEST_PACKET: u64 = 276;
+
+/// Octets on the wire of the shortest and the longest packet of all flows, delimiters left out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    pub shortest: u64,
+    pub longest: u64,
 }
 
-/// Packets of so many octets of the round trip of the end of a link that needs more.
-pub(crate) fn loop_packets(link: &LinkConfig, config: &FabricConfig, octets: u64) -> u64 {
-    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model, octets);
+impl Lengths {
+    /// Of all sources; of protocols the longest packets count alone: no host fills a link with its shortest.
+    pub fn of(config: &FabricConfig) -> Self {
+        let whole = Lengths { shortest: LONGEST_PACKET, longest: LONGEST_PACKET };
+        let both = |a: Lengths, b: Lengths| Lengths {
+            shortest: a.shortest.min(b.shortest),
+            longest: a.longest.max(b.longest),
+        };
+        let one = |size: &PacketSize| {
+            let octets = u64::from(size.wire);
+            Lengths { shortest: octets, longest: octets }
+        };
+        let sources = config.sources.iter().filter_map(|source| match (&source.sizes, &source.arrivals) {
+            (Sizes::Fixed(size), _) => Some(one(size)),
+            (Sizes::Mix(all), _) => all.iter().map(|(_, size)| one(size)).reduce(both),
+            (Sizes::Replay, Arrivals::Replay(packets)) => {
+                packets.iter().map(|packet| one(&packet.size)).reduce(both)
+            }
+            (Sizes::Replay, _) => None,
+        });
+        let protocols = (!config.agents.is_empty()).then_some(whole);
+        sources.chain(protocols).reduce(both).unwrap_or(whole)
+    }
+
+    /// Characters of the shortest and of the longest packet on a link, with a delimiter, times the numerator
+    /// of its character time: times in picoseconds, times the denominator.
+    fn with(self, link: &LinkConfig) -> [u128; 2] {
+        [self.shortest, self.longest]
+            .map(|octets| u128::from(octets + u64::from(link.symbol_chars)) * u128::from(link.char_ps.0))
+    }
+}
+
+impl fmt::Display for Lengths {
+    /// For messages: `272 octets`, `20 to 272 octets`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.shortest < self.longest {
+            write!(f, "{} to ", self.shortest)?;
+        }
+        write!(f, "{} octets", self.longest)
+    }
+}
+
+/// Buffers of the end of a link that needs more.
+pub(crate) fn loop_packets(link: &LinkConfig, config: &FabricConfig, lengths: Lengths) -> u64 {
+    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model, lengths);
     needed(link.a).max(needed(link.b))
 }

@@ -193,10 +193,10 @@ fn judgement(detector: &Detector) -> String {
 
 /// Places above `on` that each detector needs, and those that there are.
 fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
-    let octets = fabric::longest_packet(config);
+    let lengths = fabric::Lengths::of(config);
     let line = |found: fabric::Headroom| {
         let text = format!(
-            "{}; after XOFF up to {} (N_hr) of {octets} octets from each of {} may still come, which \
+            "{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
              takes {} above the threshold; there are {}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
@@ -274,7 +274,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
     let named = variant.config.links.iter().zip(&variant.labels.links);
     let media = &variant.config.media;
     // Of all sources: asked once, and not for each link.
-    let octets = fabric::longest_packet(&variant.config);
+    let lengths = fabric::Lengths::of(&variant.config);
     named
         .zip(0..)
         .map(|((link, name), number)| {
@@ -289,11 +289,11 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
             }
             let text = format!(
                 "{}x, {gigabits:.3} Gb/s, control symbols of {} characters, {} one way; {} receive buffers \
-                 keep it busy with packets of {octets} octets",
+                 keep it busy with packets of {lengths}",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                fabric::loop_packets(link, &variant.config, octets)
+                fabric::loop_packets(link, &variant.config, lengths)
             );
             (name.clone(), text)
         })

@@ -1,7 +1,7 @@
 //! Places that the detectors of congestion need above their threshold, and those that there are (Part 12
 //! §2.5).
 
-use super::{longest_packet, switch, wires};
+use super::{Lengths, switch, wires};
 use models::config::*;
 
 /// A detector of a switch, and whether it speaks up early enough.
@@ -38,7 +38,7 @@ pub(crate) fn most_for_one_port(own: &SwitchConfig, ports: &[PortConfig], verdic
 /// All detectors of a fabric that can go on, and whose verdict somebody hears.
 pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
     let wires = wires(config);
-    let octets = longest_packet(config);
+    let lengths = Lengths::of(config);
     let mut all = Vec::new();
     for device in 0..config.devices.len() as u32 {
         let Some(own) = switch(config, device) else { continue };
@@ -51,7 +51,7 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
                 let (link, other, back) = wire.filter(|_| port.voq.gen_en)?;
                 let obeyed = config.devices[other as usize].ports[usize::from(back)].voq.obey;
                 let fixed = own.rules(u).generation_delay.0 + own.pipeline.0 + obeyed.0;
-                Some(arriving(&config.links[link as usize], octets, fixed))
+                Some(arriving(&config.links[link as usize], lengths, fixed))
             })
             .collect();
         for (port, reported) in (0u8..).zip(ports) {
@@ -76,13 +76,12 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
 
 /// ceil(D / T) + 1 packets that one neighbour may still send, D = wait for a delimiter + symbol + twice the
 /// one-way delay + what does not go with the link: generation delay, obey latency, pipeline
-/// (docs/scenarios.md, "What to expect"). All packets are as long as the longest, of so many octets.
-fn arriving(link: &LinkConfig, octets: u64, fixed: u64) -> u64 {
-    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
-    let symbol = u128::from(link.symbol_chars) * num;
-    let packet = u128::from(octets + u64::from(link.symbol_chars)) * num;
-    let delay = packet + symbol + u128::from(fixed + 2 * link.propagation.0) * den;
-    delay.div_ceil(packet) as u64 + 1
+/// (docs/scenarios.md, "What to expect"). The message waits behind the longest packet, the shortest come.
+fn arriving(link: &LinkConfig, lengths: Lengths, fixed: u64) -> u64 {
+    let symbol = u128::from(link.symbol_chars) * u128::from(link.char_ps.0);
+    let [shortest, longest] = lengths.with(link);
+    let delay = longest + symbol + u128::from(fixed + 2 * link.propagation.0) * u128::from(link.char_ps.1);
+    delay.div_ceil(shortest) as u64 + 1
 }
 
 /// Places needed above `on` by the packets of these neighbours, by port and number, and places there: of the

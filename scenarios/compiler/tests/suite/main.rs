@@ -3,6 +3,7 @@
 
 mod bad;
 mod bad_sweeps;
+mod buffers;
 mod configure;
 mod fabric;
 mod faults;
