@@ -342,7 +342,7 @@ fn what_stands_still_is_not_done() {
         "faults": {"dead_devices": [{"device": "ep/1", "at": "5500 ns"}]},
         "traffic": [{"name": "p", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 20,
         "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}}],
-        "run": {"until": "45 us", "warmup": "0 ps", "stall_after": "50 us"}}"#,
+        "run": {"until": "45 us", "warmup": "0 ps", "stall_after": "44 us"}}"#,
     );
 }
 

@@ -304,7 +304,12 @@ fn run(d: &mut Draw, world: &World) -> Value {
     d.set(&mut run, 50, "RunSpec/warmup", &["auto", "0 ps", "10 us", "13333 ns"]);
     d.set(&mut run, 60, "RunSpec/sample_every", &["auto", "off", "1 us", "7777 ns"]);
     d.set(&mut run, 60, "RunSpec/stall_after", &["auto", "off", "15 us", "30 us"]);
-    d.set(&mut run, 20, "RunSpec/on_stall", &["report", "stop"]);
+    if run.get("stall_after").is_some_and(|after| after == "30 us") && world.until < 30 {
+        run.remove("stall_after");
+    }
+    if run.get("stall_after").is_none_or(|after| after != "off") {
+        d.set(&mut run, 20, "RunSpec/on_stall", &["report", "stop"]);
+    }
     run.into()
 }
 
@@ -525,7 +530,7 @@ fn faults(d: &mut Draw, world: &mut World) -> Fields {
         faults.insert("bit_errors".into(), json!([errors]));
     }
     if d.chance(25) {
-        let hits: Vec<Value> = (0..d.between(1, 3))
+        let mut hits: Vec<Value> = (0..d.between(1, 3))
             .map(|_| {
                 let (device, port) = end(d, world);
                 json!({"device": device, "port": port,
@@ -533,17 +538,26 @@ fn faults(d: &mut Draw, world: &mut World) -> Fields {
                        "nth": d.of("CorruptSpec/nth", &[1, 2, 5, 30])})
             })
             .collect();
+        // What is sent once is damaged once.
+        for at in (1..hits.len()).rev() {
+            if hits[..at].contains(&hits[at]) {
+                hits.remove(at);
+            }
+        }
         faults.insert("corrupt".into(), hits.into());
     }
     if d.chance(30) {
         let mut outage = Fields::new();
         outage.insert("link".into(), place(d, world).into());
-        outage.insert("at".into(), late(d, world));
+        let at = d.between(1, world.until * 3 / 4);
+        outage.insert("at".into(), us(at));
         if d.chance(80) {
             outage.insert("for".into(), d.of("OutageSpec/for", &["1 us", "8 us", "30 us"]).into());
-            if d.chance(30) {
+            let times = d.of("OutageSpec/times", &[2, 3]);
+            // All of them within the run.
+            if d.chance(60) && at + 35 * (times - 1) <= world.until {
                 outage.insert("every".into(), "35 us".into());
-                outage.insert("times".into(), d.of("OutageSpec/times", &[2, 3]).into());
+                outage.insert("times".into(), times.into());
             }
         }
         faults.insert("outages".into(), json!([outage]));

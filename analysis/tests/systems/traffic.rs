@@ -252,8 +252,12 @@ fn packets(d: &mut Draw, world: &World, flow: &mut Fields) {
 fn trace(d: &mut Draw, world: &World, flow: &mut Fields) {
     let mut at = 0;
     let rows: Vec<Value> = (0..d.between(1, 30))
-        .map(|_| {
+        .map_while(|_| {
             at += d.between(0, 2_000_000);
+            // What comes when the run is over is an error.
+            if at >= world.until * 1_000_000 {
+                return None;
+            }
             let pair = loop {
                 let pair = [d.any(&world.shape.endpoints), d.any(&world.shape.endpoints)];
                 if pair[0] != pair[1] {
@@ -262,8 +266,8 @@ fn trace(d: &mut Draw, world: &World, flow: &mut Fields) {
             };
             let kind = d.of("ftype", &[5, 6, 9, 11, 13]);
             let octets = d.of("trace/size", &[8, 64, 256]);
-            format!("{at},{},{},{octets},{},{kind}", pair[0], pair[1], d.of("trace/priority", &[0, 1, 2, 3]))
-                .into()
+            let priority = d.of("trace/priority", &[0, 1, 2, 3]);
+            Some(format!("{at},{},{},{octets},{priority},{kind}", pair[0], pair[1]).into())
         })
         .collect();
     flow.insert("arrivals".into(), json!({"trace": {"rows": rows}}));

@@ -121,7 +121,11 @@ impl Compiler<'_> {
                 "forwarding",
                 "\"forwarding\": \"store_and_forward\"",
             ),
-            (switch.arbitration.serves_channels(), "arbitration", "another \"arbitration\""),
+            (
+                switch.arbitration.serves_channels(),
+                "arbitration",
+                "\"round_robin\", \"oldest_first\" or \"random\"",
+            ),
             (switch.slot.is_none(), "slot", "\"slot\": \"off\""),
         ];
         for (_, field, wanted) in rules.into_iter().filter(|rule| !rule.0) {

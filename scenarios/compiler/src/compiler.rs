@@ -24,6 +24,10 @@ pub(crate) struct Compiler<'a> {
     pub registers: Vec<Vec<(PortVoqSpec, String)>>,
     pub ids: Vec<u32>,
     pub groups: BTreeMap<String, u32>,
+    /// Groups with one member, by id, and that member.
+    pub sole_members: BTreeMap<u32, usize>,
+    /// Ids that tables of the file drop, by switch and id, and where they say so.
+    pub dropped: BTreeMap<(u32, u32), String>,
     pub id_bits: u8,
     /// A host sets the fabric up.
     pub host: Option<Enumeration>,
@@ -48,6 +52,8 @@ impl<'a> Compiler<'a> {
             registers: Vec::new(),
             ids: Vec::new(),
             groups: BTreeMap::new(),
+            sole_members: BTreeMap::new(),
+            dropped: BTreeMap::new(),
             id_bits: 8,
             host: None,
             translation: Translation::default(),

@@ -2,7 +2,7 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::resolved::Switch;
+use crate::resolved::{Kind, Switch};
 use crate::spec::*;
 use crate::units;
 use models::config::{Buffering, FabricConfig, FaultAction};
@@ -87,7 +87,28 @@ pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &Por
 pub(crate) fn deeds(c: &mut Compiler<'_>) {
     let spec = c.spec;
     let mut all: Vec<(String, u64)> = Vec::new();
+    let run = filled(&spec.run);
+    for (key, period) in [("sample_every", &run.sample_every), ("stall_after", &run.stall_after)] {
+        if let Ok(Period::Time(time)) = filled(period).read() {
+            all.push((format!("/run/{key}"), time));
+        }
+    }
+    if c.voq.enabled {
+        // Registers of each port, and where they stand: nothing is repeated before the first period is over.
+        let of_ports = c.registers.iter().flatten().map(|(own, at)| (format!("{at}/refresh"), &own.refresh));
+        let voq = filled(&spec.voq);
+        for (pointer, refresh) in of_ports.chain([("/voq/refresh".to_owned(), &voq.refresh)]) {
+            if let Some(Ok(Period::Time(time))) = refresh.as_ref().map(Quantity::read) {
+                all.push((pointer, time));
+            }
+        }
+        all.sort();
+        all.dedup();
+    }
     let mut add = |pointer: String, at: Option<u64>| all.extend(at.map(|time| (pointer, time)));
+    for (i, write) in filled(&spec.voq).writes.iter().flatten().enumerate() {
+        add(format!("/voq/writes/{i}/at"), write.at.read().ok());
+    }
     let faults = filled(&spec.faults);
     for (i, fault) in faults.outages.iter().flatten().enumerate() {
         add(format!("/faults/outages/{i}/at"), fault.at.read().ok());
@@ -102,6 +123,7 @@ pub(crate) fn deeds(c: &mut Compiler<'_>) {
         add(format!("/faults/dead_devices/{i}/at"), fault.at.read().ok());
     }
     for (n, flow) in spec.traffic.iter().enumerate() {
+        flow.stop.iter().for_each(|stop| add(format!("/traffic/{n}/stop"), stop.read().ok()));
         if let Some(at) = flow.initialise.as_ref().and_then(|initialise| initialise.at.as_ref()) {
             add(format!("/traffic/{n}/initialise/at"), at.read().ok());
         }
@@ -145,11 +167,36 @@ pub(crate) fn deeds(c: &mut Compiler<'_>) {
         }
     }
     let until = c.run.until.0;
+    clocks(c);
     for (pointer, at) in all.into_iter().filter(|(_, at)| *at > until) {
         let (at, until) = (units::time_text(at), units::time_text(until));
         let message = format!("{at} has no effect here: the run is over at {until}");
         let help = "an earlier time, or a longer \"run.until\"";
         c.once(Diagnostic::error("SC051", pointer, message).help(help));
+    }
+}
+
+/// Cell clocks that let nothing through: their second tick comes when the run is over, and at the first, at 0,
+/// nothing has arrived.
+fn clocks(c: &mut Compiler<'_>) {
+    let until = c.run.until;
+    let found: Vec<(String, u64)> = c
+        .devices
+        .iter()
+        .filter_map(|device| match &device.kind {
+            Kind::Switch(own) => own.slot.map(|slot| (format!("{}/slot", device.origin), slot.0)),
+            Kind::Endpoint(_) => None,
+        })
+        .filter(|(_, slot)| *slot > until.0)
+        .collect();
+    for (pointer, slot) in found {
+        let message = format!(
+            "no packet leaves: a cell clock of {} ticks at 0 and when the run is over, at {}",
+            units::time_text(slot),
+            units::time_text(until.0)
+        );
+        let help = "a shorter period, or a longer \"run.until\"";
+        c.once(Diagnostic::error("SC050", pointer, message).help(help));
     }
 }
 
@@ -219,7 +266,10 @@ fn loss(loss: &LaneLossSpec) -> (u64, u8) {
 
 /// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do
 /// without: they cannot take it away.
-pub(crate) fn in_no_run(runs: &[&Spec], out: &mut Vec<Diagnostic>) {
+///
+/// `given` is the file as it was written, without defaults.
+pub(crate) fn in_no_run(given: &Spec, runs: &[&Spec], out: &mut Vec<Diagnostic>) {
+    switched_off(runs, out);
     let mut useless = |pointer: String, message: &str, help: &str| {
         out.push(Diagnostic::error("SC051", pointer, message).help(help));
     };
@@ -233,6 +283,33 @@ pub(crate) fn in_no_run(runs: &[&Spec], out: &mut Vec<Diagnostic>) {
         let message = "a root has no effect here: only \"up_down\" has one";
         let help = "leave it out, or use \"method\": \"up_down\"";
         useless("/routing/root".into(), message, help);
+    }
+    let run = |spec: &Spec| filled(&spec.run).clone();
+    let watched = |spec: &&Spec| filled(&run(spec).stall_after).read() != Ok(Period::Off);
+    let stops = |spec: &&Spec| run(spec).on_stall == Some(OnStall::Stop);
+    if runs.iter().any(stops) && !runs.iter().any(watched) {
+        let message = "this has no effect here: nobody looks for stalls while \"run.stall_after\" is \"off\"";
+        useless("/run/on_stall".into(), message, "leave it out, or give \"run.stall_after\"");
+    }
+    if given.links.as_ref().is_some_and(|links| links.timeout.is_some())
+        && !runs.iter().any(|spec| has_symbols(spec))
+    {
+        let message = "this has no effect here: in packet granularity no symbol is lost, and nothing waits for \
+                       one";
+        let help = "leave it out, or give \"granularity\": \"symbol\"";
+        useless("/links/timeout".into(), message, help);
+    }
+    let seed = |spec: &Spec, n: usize| match spec.traffic.get(n).and_then(|flow| flow.to.as_ref()) {
+        Some(To::Pattern(ToPattern::Permutation(own))) => Some((own.kind, own.seed)),
+        _ => None,
+    };
+    for n in 0..runs.first().map_or(0, |spec| spec.traffic.len()) {
+        let mut all = runs.iter().filter_map(|spec| seed(spec, n)).peekable();
+        if all.peek().is_some() && all.all(|(kind, seed)| kind != PermutationKind::Random && seed.is_some()) {
+            let message = "a seed has no effect here: this permutation is not drawn";
+            let help = "leave it out, or use the kind \"random\"";
+            useless(format!("/traffic/{n}/to/permutation/seed"), message, help);
+        }
     }
     if runs.iter().any(|spec| spec.voq.as_ref().is_some_and(|voq| voq.enabled == Some(true))) {
         return;
@@ -257,5 +334,42 @@ pub(crate) fn in_no_run(runs: &[&Spec], out: &mut Vec<Diagnostic>) {
             "a quota has no effect here: there are no staging queues while VoQ backpressure is off",
             help,
         );
+    }
+}
+
+/// Whether some link of a scenario runs in symbol granularity, as far as the file says so.
+fn has_symbols(spec: &Spec) -> bool {
+    let asks = |link: &LinkSpec| {
+        link.granularity == Some(GranularityKind::Symbol)
+            || link.flow_control == Some(FlowControlKind::Receiver)
+            || link.vcs.is_some()
+    };
+    let faults = filled(&spec.faults);
+    let explicit = match &spec.topology {
+        Topology::Explicit(own) => own.links.iter().any(|link| link.set.as_ref().is_some_and(asks)),
+        _ => false,
+    };
+    explicit
+        || spec.links.as_ref().is_some_and(asks)
+        || spec.overrides.iter().flatten().any(|change| change.links.as_ref().is_some_and(asks))
+        || faults.bit_errors.is_some()
+        || faults.corrupt.is_some()
+        || faults.outages.is_some()
+        || faults.lane_losses.is_some()
+        || faults.silent_credits.is_some()
+        || faults.dead_devices.is_some()
+}
+
+/// Flows that send nothing in any run, because their limit is 0. That may be meant: a variant or a sweep
+/// switches such a flow on.
+fn switched_off(runs: &[&Spec], out: &mut Vec<Diagnostic>) {
+    for n in 0..runs.first().map_or(0, |spec| spec.traffic.len()) {
+        let mut flows = runs.iter().filter_map(|spec| spec.traffic.get(n)).peekable();
+        let Some(name) = flows.peek().map(|flow| flow.name.clone()) else { continue };
+        if flows.all(|flow| flow.limit == Some(0)) {
+            let message = format!("flow \"{name}\" sends nothing in any run: its limit is 0");
+            let finding = Diagnostic::warning("SC113", format!("/traffic/{n}/limit"), message);
+            out.push(finding.help("nothing to do if it is switched off on purpose"));
+        }
     }
 }

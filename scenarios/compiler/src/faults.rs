@@ -2,6 +2,7 @@
 
 use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
+use crate::fabric::LONGEST_PACKET;
 use crate::spec::*;
 use crate::topology::shortened;
 use crate::units::time_text;
@@ -17,7 +18,7 @@ const SHORT_BUFFERS_MAX: u8 = 30;
 /// Least link timeout that is set by itself, picoseconds.
 const TIMEOUT_MIN: u128 = 100_000_000;
 /// Characters of the longest packet, with its control symbol.
-const PACKET_CHARS_MAX: u64 = 284;
+const PACKET_CHARS_MAX: u64 = LONGEST_PACKET + 8;
 /// Steps of a probability.
 const PARTS: f64 = 1e18;
 
@@ -34,26 +35,56 @@ struct Reported;
 
 /// When something is not as it should be: from when on, and until when; `None`: for good.
 #[derive(Debug)]
-pub(crate) struct Spells<K>(BTreeMap<K, Vec<(u64, Option<u64>)>>);
+pub(crate) struct Spells<K> {
+    /// By what it is about: from, until, and of which entry.
+    all: BTreeMap<K, Vec<(u64, Option<u64>, usize)>>,
+    /// Where entries stand that have no other effect.
+    origins: Vec<Option<String>>,
+}
 
 impl<K> Default for Spells<K> {
     fn default() -> Self {
-        Spells(BTreeMap::new())
+        Spells { all: BTreeMap::new(), origins: vec![None] }
     }
 }
 
 impl<K: Ord + Copy> Spells<K> {
+    /// What is added next belongs to this entry of the file.
+    fn of(&mut self, origin: Option<&str>) {
+        self.origins.push(origin.map(str::to_owned));
+    }
+
     pub fn add(&mut self, key: K, from: u64, lasts: Option<u64>) {
         let until = lasts.map(|lasts| from.saturating_add(lasts));
-        self.0.entry(key).or_default().push((from, until));
+        self.all.entry(key).or_default().push((from, until, self.origins.len() - 1));
+    }
+
+    /// Entries that change nothing: another is there whenever one of them is.
+    fn covered(&self) -> Vec<&str> {
+        let (mut some, mut all) = (vec![false; self.origins.len()], vec![true; self.origins.len()]);
+        let end = |until: Option<u64>| until.unwrap_or(u64::MAX);
+        for spells in self.all.values() {
+            let mut spells = spells.clone();
+            spells.sort_unstable_by_key(|&(from, until, entry)| (from, u64::MAX - end(until), entry));
+            let mut last = None;
+            for (_, until, entry) in spells {
+                let until = end(until);
+                some[entry] = true;
+                // Whatever ends later began earlier.
+                all[entry] &= last.is_some_and(|last| until <= last);
+                last = last.max(Some(until));
+            }
+        }
+        let entries = self.origins.iter().zip(some.into_iter().zip(all));
+        entries.filter(|(_, (some, all))| *some && *all).filter_map(|(origin, _)| origin.as_deref()).collect()
     }
 
     /// In order; those that overlap, or touch each other, are one.
     pub fn merged(self) -> Vec<(K, u64, Option<u64>)> {
         let mut all: Vec<(K, u64, Option<u64>)> = Vec::new();
-        for (key, mut spells) in self.0 {
+        for (key, mut spells) in self.all {
             spells.sort_unstable();
-            for (from, until) in spells {
+            for (from, until, _) in spells {
                 match all.last_mut() {
                     Some((same, _, end)) if *same == key && end.is_none_or(|end| from <= end) => {
                         *end = end.zip(until).map(|(end, until)| end.max(until));
@@ -84,11 +115,17 @@ impl Compiler<'_> {
         self.outages(&spec, &mut details, &mut down);
         self.lane_losses(&spec, config, &mut details, (&mut faults, &mut down));
         self.deaths(&spec, &mut details, &mut down);
+        let silent = self.silences(&spec, config, &mut details);
+        for pointer in down.covered().into_iter().chain(silent.covered()) {
+            let message = "this changes nothing: other faults are there all the time that it lasts";
+            let help = "nothing to do if that is meant; otherwise another time";
+            self.out.push(Diagnostic::warning("SC114", pointer, message).help(help));
+        }
         for (link, from, until) in down.merged() {
             faults.push(fault(from, link, FaultAction::Down));
             faults.extend(until.map(|until| fault(until, link, FaultAction::Up)));
         }
-        for ((link, side), from, until) in self.silences(&spec, config, &mut details).merged() {
+        for ((link, side), from, until) in silent.merged() {
             faults.push(fault(from, link, FaultAction::Credits(side as u8, false)));
             faults.extend(until.map(|until| fault(until, link, FaultAction::Credits(side as u8, true))));
         }
@@ -143,6 +180,7 @@ impl Compiler<'_> {
     pub fn losses(&mut self, config: &mut FabricConfig) {
         let spec = self.spec;
         let losses = filled(&filled(&spec.faults).lose_voq_symbols);
+        let mut given: BTreeMap<(usize, u32, u8, u32), usize> = BTreeMap::new();
         for (i, loss) in losses.iter().enumerate() {
             let pointer = format!("/faults/lose_voq_symbols/{i}");
             let Some(device) = self.graph.find(&loss.device) else {
@@ -164,6 +202,13 @@ impl Compiler<'_> {
                 let message = format!("\"{}\" sends no messages through port {}", loss.device, loss.port);
                 let help = "choose a port whose neighbour honours messages";
                 self.out.push(Diagnostic::error("SC063", pointer, message).help(help));
+                continue;
+            }
+            if let Some(first) = given.insert((device, loss.port, loss.kind as u8, loss.nth), i) {
+                let message = "this message is lost already";
+                let finding = Diagnostic::error("SC112", pointer, message);
+                let finding = finding.also(format!("/faults/lose_voq_symbols/{first}"), "the first one");
+                self.out.push(finding.help("leave it out, or choose another \"nth\""));
                 continue;
             }
             config.symbol_losses.push(SymbolLoss {
@@ -243,6 +288,7 @@ impl Compiler<'_> {
     }
 
     fn bit_errors(&mut self, spec: &FaultSpec, config: &FabricConfig, details: &mut BTreeMap<usize, Detail>) {
+        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
         for (i, errors) in spec.bit_errors.iter().flatten().enumerate() {
             let pointer = format!("/faults/bit_errors/{i}");
             let rates = match &errors.rate {
@@ -255,6 +301,15 @@ impl Compiler<'_> {
                 continue;
             }
             for link in self.links_like(&errors.link, &format!("{pointer}/link")) {
+                if let Some(first) = first.insert(link, i) {
+                    let edge = &self.graph.edges[link];
+                    let [a, b] = [edge.a, edge.b].map(|end| self.graph.port_name(end));
+                    let message = format!("the link {a} - {b} has a rate of errors already");
+                    let help = "a link has one: choose links that no other entry is about";
+                    let finding = Diagnostic::error("SC112", format!("{pointer}/link"), message).help(help);
+                    self.once(finding.also(format!("/faults/bit_errors/{first}/link"), "the first one"));
+                    continue;
+                }
                 let lanes = usize::from(config.links[link].lanes);
                 if matches!(errors.rate, BitErrorRate::Lanes(_)) && rates.len() != lanes {
                     let message = format!("{} rates for a link of {lanes} lanes", rates.len());
@@ -278,14 +333,24 @@ impl Compiler<'_> {
     }
 
     fn corrupt(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>) {
+        let mut given: BTreeMap<(usize, usize, bool, u64), usize> = BTreeMap::new();
         for (i, corrupt) in spec.corrupt.iter().flatten().enumerate() {
             let pointer = format!("/faults/corrupt/{i}");
             let Some((link, side)) = self.link_at(&corrupt.device, corrupt.port, &pointer) else { continue };
             let detail = need(details, link, &pointer);
             detail.refuses = true;
-            match corrupt.what {
-                CorruptKind::Packet => detail.damage[side].packets.push(corrupt.nth),
-                CorruptKind::Symbol => detail.damage[side].symbols.push(corrupt.nth),
+            let list = match corrupt.what {
+                CorruptKind::Packet => &mut detail.damage[side].packets,
+                CorruptKind::Symbol => &mut detail.damage[side].symbols,
+            };
+            match given.insert((link, side, matches!(corrupt.what, CorruptKind::Packet), corrupt.nth), i) {
+                None => list.push(corrupt.nth),
+                Some(first) => {
+                    let message = "this is damaged already: what is sent once is damaged once";
+                    let finding = Diagnostic::error("SC112", pointer, message);
+                    let finding = finding.also(format!("/faults/corrupt/{first}"), "the first one");
+                    self.out.push(finding.help("leave it out, or choose another \"nth\""));
+                }
             }
         }
     }
@@ -306,6 +371,18 @@ impl Compiler<'_> {
                 self.out.push(Diagnostic::error("SC050", pointer, message).help(help));
                 continue;
             }
+            let last = at.saturating_add(u64::from(times - 1).saturating_mul(every.unwrap_or(0)));
+            if at <= self.run.until.0 && last > self.run.until.0 {
+                let within = 1 + (self.run.until.0 - at) / every.unwrap_or(1);
+                let message = format!(
+                    "{times} times have no effect here: the run is over at {} after {within}",
+                    time_text(self.run.until.0)
+                );
+                let help = "fewer of them, a shorter period, or a longer \"run.until\"";
+                self.out.push(Diagnostic::error("SC051", format!("{pointer}/times"), message).help(help));
+                continue;
+            }
+            down.of(Some(&pointer));
             for link in links {
                 need(details, link, &pointer).refuses = true;
                 for n in 0..u64::from(times) {
@@ -332,6 +409,8 @@ impl Compiler<'_> {
                 .ok();
             let links = self.links_like(&loss.link, &format!("{pointer}/link"));
             let (Some(at), Some(retrain), Some(width)) = (at, retrain, width) else { continue };
+            // Lanes are lost besides.
+            down.of(None);
             for link in links {
                 let before = config.links[link].lanes;
                 if width >= before {
@@ -366,6 +445,7 @@ impl Compiler<'_> {
             }
             debug_assert!(link < config.links.len());
             need(details, link, &pointer);
+            silent.of(Some(&pointer));
             silent.add((link, side), at, lasts);
         }
         silent
@@ -385,6 +465,7 @@ impl Compiler<'_> {
                 continue;
             };
             let Some(at) = at else { continue };
+            down.of(Some(&pointer));
             for (link, edge) in self.graph.edges.iter().enumerate() {
                 if edge.a.0 == number || edge.b.0 == number {
                     need(details, link, &pointer).refuses = true;

@@ -146,7 +146,7 @@ fn stages(
     } else {
         compile_variants(&value, &variants, read, out)
     };
-    effect::in_no_run(&runs.iter().map(|(spec, _)| spec).collect::<Vec<&Spec>>(), out);
+    effect::in_no_run(&spec, &runs.iter().map(|(spec, _)| spec).collect::<Vec<&Spec>>(), out);
     if out.iter().any(|item| item.severity == Severity::Error) {
         return None;
     }

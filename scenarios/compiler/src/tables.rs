@@ -89,6 +89,7 @@ impl Compiler<'_> {
     pub fn explicit_tables(&mut self, devices: &mut [DeviceConfig], owners: &[u32]) {
         let spec = self.spec;
         let Some(tables) = spec.routing.as_ref().and_then(|r| r.tables.as_ref()) else { return };
+        let mut dropped = BTreeMap::new();
         for (switch, rows) in tables {
             let at = format!("/routing/tables/{}", escape(switch));
             let Some(device) = self.graph.find(switch).filter(|&d| self.graph.is_switch(d)) else {
@@ -139,6 +140,10 @@ impl Compiler<'_> {
                     match config.routes.entries.get_mut(id as usize) {
                         Some(entry) => {
                             entry.egress = egress;
+                            match egress {
+                                Egress::Drop => drop(dropped.insert((device as u32, id), pointer.clone())),
+                                _ => drop(dropped.remove(&(device as u32, id))),
+                            }
                             set[id as usize] = true;
                         }
                         None => {
@@ -151,6 +156,16 @@ impl Compiler<'_> {
                     }
                 }
             }
+        }
+        self.dropped = dropped;
+    }
+
+    /// Why a switch drops what is for an id, for messages.
+    pub fn why_dropped(&self, switch: u32, id: u32) -> String {
+        let name = &self.graph.nodes[switch as usize].name;
+        match self.dropped.get(&(switch, id)) {
+            Some(pointer) => format!("switch \"{name}\" drops it, as {pointer} says"),
+            None => format!("switch \"{name}\" has no route for it"),
         }
     }
 
@@ -176,6 +191,9 @@ impl Compiler<'_> {
                 }
             };
             let id = self.groups[&group.name];
+            if let [member] = members[..] {
+                self.sole_members.insert(id, member);
+            }
             let Some(masks) = self.tree(&members) else {
                 let message = format!("the members of \"{}\" are not connected", group.name);
                 self.out.push(Diagnostic::error("SC023", pointer, message));
@@ -326,7 +344,7 @@ impl Compiler<'_> {
         let name = |device: u32| config.devices[device as usize].path.as_str();
         let target = config.owners[id as usize];
         let why = match fate {
-            Fate::Dropped(at) => format!("\"{}\" has no route for it", name(at)),
+            Fate::Dropped(at) => self.why_dropped(at, id),
             Fate::Astray(at) => format!("it arrives at \"{}\"", name(at)),
             Fate::Loop(_) => "it goes round for ever".into(),
         };

@@ -255,10 +255,6 @@ impl Compiler<'_> {
         for (i, write) in filled(&filled(&spec.voq).writes).iter().enumerate() {
             let pointer = format!("/voq/writes/{i}");
             let at = Time(write.at.get());
-            if at > self.run.until {
-                let message = "this write comes when the run is over";
-                self.out.push(Diagnostic::error("SC082", format!("{pointer}/at"), message));
-            }
             let bits = [(write.gen_en, csr::GEN_EN), (write.part, csr::PART), (write.xoff, csr::XOFF)];
             let given = bits.iter().filter_map(|&(bit, mask)| Some((bit?, mask)));
             let (mask, value) =

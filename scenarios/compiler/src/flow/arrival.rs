@@ -40,6 +40,10 @@ pub(super) fn arrivals(
                 Some(slot) => slot.get().max(1),
                 None => u64::try_from(packet.num.div_ceil(packet.den)).ok()?,
             };
+            if spec.slot.is_some() {
+                let next = |start: u64| start.div_ceil(slot).saturating_mul(slot).max(slot);
+                starts(c, flow, &format!("{at}/bernoulli/slot"), next);
+            }
             let chance = load.times(Ratio::whole(u128::from(slot)))?.over(packet)?;
             if chance.above_one() {
                 let message = format!("a load of {load} needs more than one packet in a slot");
@@ -75,7 +79,10 @@ pub(super) fn arrivals(
             };
             let interval = interval.pair()?;
             let phase = match filled(&spec.phase).get() {
-                Period::Time(phase) => phase,
+                Period::Time(phase) => {
+                    starts(c, flow, &format!("{at}/constant/phase"), |start| start.saturating_add(phase));
+                    phase
+                }
                 Period::Auto | Period::Off => {
                     Stream::new(c.seed, stream, Purpose::PHASE).below(interval.0.div_ceil(interval.1))
                 }
@@ -112,6 +119,22 @@ pub(super) fn arrivals(
         }
         ArrivalSpec::Saturated(spec) => Some((Arrivals::Saturated { backlog: *filled(&spec.backlog) }, None)),
         ArrivalSpec::Trace(_) => None,
+    }
+}
+
+/// Says so if a flow is over when it would send something: at `first` of its start.
+fn starts(c: &mut Compiler<'_>, flow: &FlowSpec, pointer: &str, first: impl Fn(u64) -> u64) {
+    let start = flow.start.as_ref().map_or(0, Quantity::get);
+    let until = c.run.until.0;
+    let stop = flow.stop.as_ref().map_or(until, Quantity::get);
+    let first = first(start);
+    // What is wrong with start and stop themselves is said of them.
+    if first >= stop && start < stop {
+        let (first, stop) = (units::time_text(first), units::time_text(stop));
+        let message =
+            format!("flow \"{}\" sends nothing: it would begin at {first}, and is over at {stop}", flow.name);
+        let help = "a shorter time, or a later \"stop\" or \"run.until\"";
+        c.once(Diagnostic::error("SC050", pointer, message).help(help));
     }
 }
 

@@ -3,15 +3,18 @@
 use super::place::known_destination;
 use super::{Kind, Sized, Traffic, arrival};
 use crate::compiler::Compiler;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, count};
 use crate::plan::Offered;
 use crate::spec::*;
-use crate::units::Ratio;
+use crate::units::{self, Ratio};
 use models::config::*;
 use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
 use models::sim_core::Time;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Lines of a trace that are shown with what is wrong with them.
+const FAULTS_MAX: usize = 5;
 
 /// Flows that name no protocol.
 pub(super) struct Packets;
@@ -76,12 +79,18 @@ impl Traffic<'_> {
         let owned = c.ids.iter().enumerate().filter(|(_, id)| **id != NO_OWNER);
         let owners: BTreeMap<u32, usize> = owned.map(|(device, &id)| (id, device)).collect();
         let mut faults = 0;
+        let (start, stop) = arrival::window(c, at, flow);
+        let mut late: Option<(usize, u64)> = None;
         for (i, row) in rows.iter().enumerate() {
             match trace_row(c, &owners, row) {
-                Ok((source, packet)) => by_source.entry(source).or_default().push(packet),
+                Ok((source, packet)) => {
+                    if packet.at >= stop && flow.stop.is_none() {
+                        late.get_or_insert((i, packet.at.0));
+                    }
+                    by_source.entry(source).or_default().push(packet);
+                }
                 Err(why) => {
                     faults += 1;
-                    const FAULTS_MAX: usize = 5;
                     if faults <= FAULTS_MAX {
                         let message = format!("packet {} of the trace (\"{row}\"): {why}", i + 1);
                         let help = "a line is time_ps,src,dst,bytes,prio,ftype";
@@ -90,11 +99,24 @@ impl Traffic<'_> {
                 }
             }
         }
+        if let Some(more) = faults.checked_sub(FAULTS_MAX).filter(|more| *more > 0) {
+            let message = format!("{} of the trace are wrong as well", count(more, "more packet"));
+            c.out.push(Diagnostic::error("SC044", rows_at.clone(), message));
+        }
+        if let Some((i, time)) = late {
+            let row = &rows[i];
+            let (time, until) = (units::time_text(time), units::time_text(stop.0));
+            let message = format!(
+                "packet {} of the trace (\"{row}\") is not sent: it comes at {time}, the run is over at {until}",
+                i + 1
+            );
+            let help = "a longer \"run.until\"; or give \"stop\", which cuts a trace off";
+            c.out.push(Diagnostic::error("SC050", rows_at.clone(), message).help(help));
+        }
         if rows.is_empty() {
             let message = "the trace has no packets";
             c.once(Diagnostic::error("SC044", rows_at, message).help("give \"file\" or \"rows\""));
         }
-        let (start, stop) = arrival::window(c, at, flow);
         let sources = by_source.len() as u32;
         for (source, mut packets) in by_source {
             packets.sort_by_key(|packet| packet.at);

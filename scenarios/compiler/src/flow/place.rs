@@ -206,6 +206,21 @@ impl Traffic<'_> {
         destinations: &Destinations,
     ) {
         let Some((_, switch, _)) = c.neighbours[source][0] else { return };
+        let sole = |id: &u32| c.sole_members.get(id) == Some(&source);
+        let alone = match destinations {
+            Destinations::Fixed(id) => Some(id).filter(|id| sole(id)),
+            Destinations::Cycle(ids) => ids.iter().find(|id| sole(id)),
+            _ => None,
+        };
+        if let Some(id) = alone {
+            let name = c.groups.iter().find(|(_, group)| *group == id).map_or("", |(name, _)| name);
+            let own = &c.graph.nodes[source].name;
+            let message =
+                format!("\"{own}\" is the only member of \"{name}\": nobody gets what it sends there");
+            let help = "a sender gets no copy: leave it out, or give the group other members";
+            c.once(Diagnostic::error("SC047", format!("{at}/to"), message).help(help));
+            return;
+        }
         let own = first_hops(c, source, destinations);
         let destinations = own.as_ref().unwrap_or(destinations);
         if !c.graph.is_switch(switch) {
@@ -247,7 +262,7 @@ impl Traffic<'_> {
         let name = |device: usize| c.graph.nodes[device].name.clone();
         let target = c.ids.iter().position(|own| *own == id).map_or_else(|| id.to_string(), name);
         let why = match &self.walk.lost[&(id, switch as u32)] {
-            Fate::Dropped(switch) => format!("switch \"{}\" has no route for it", name(*switch as usize)),
+            Fate::Dropped(switch) => c.why_dropped(*switch, id),
             Fate::Loop(_) => return,
             Fate::Astray(device) => format!("it arrives at \"{}\"", name(*device as usize)),
         };

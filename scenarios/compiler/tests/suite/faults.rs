@@ -85,6 +85,50 @@ fn a_link_comes_back_when_the_last_fault_is_over() {
     assert_eq!((outcome.delivered, outcome.in_flight), (20, 40));
 }
 
+/// A fault that changes nothing, because others last all the time that it does, is told: whatever stands first.
+#[test]
+fn a_fault_while_others_last_is_told() {
+    let told = |faults: Value| -> Vec<String> {
+        let text = system(&faults).to_string();
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let found = plan.warnings.items.iter().filter(|item| item.code == "SC114");
+        found.map(|item| item.pointer.clone()).collect()
+    };
+    let outage = |link: &str, at: u64| json!({"link": link, "at": format!("{at} us"), "for": "5 us"});
+    let death = json!([{"device": "ep/1", "at": "20 us"}]);
+    for (faults, expected) in [
+        (json!({"outages": [outage("ep/1", 10), outage("ep/1", 12)]}), &[][..]),
+        (json!({"outages": [outage("ep/1", 10), outage("sw:1", 10)]}), &["/faults/outages/1"]),
+        (json!({"dead_devices": death, "outages": [outage("ep/1", 30)]}), &["/faults/outages/0"]),
+        // It begins before.
+        (json!({"dead_devices": death, "outages": [outage("ep/1", 18)]}), &[]),
+        // One link of two is down already.
+        (json!({"dead_devices": death, "outages": [outage("sw:*", 30)]}), &[]),
+        (
+            json!({"dead_devices": [{"device": "sw", "at": "30 us"}, {"device": "ep/1", "at": "31 us"}]}),
+            &["/faults/dead_devices/1"],
+        ),
+        (
+            json!({"silent_credits": [
+                {"device": "ep/1", "port": 0, "at": "15 us", "for": "2 us"},
+                {"device": "ep/1", "port": 0, "at": "10 us"},
+                {"device": "sw", "port": 1, "at": "15 us", "for": "2 us"}
+            ]}),
+            &["/faults/silent_credits/0"],
+        ),
+        // Lanes are lost, whatever else is wrong.
+        (
+            json!({
+                "dead_devices": death,
+                "lane_losses": [{"link": "ep/1", "at": "25 us", "retrain": "1 us"}]
+            }),
+            &[],
+        ),
+    ] {
+        assert_eq!(told(faults.clone()), expected, "{faults}");
+    }
+}
+
 /// Likewise ports that tell no free buffers: the silence ends when the last one does.
 #[test]
 fn a_port_is_silent_until_the_last_silence_is_over() {

@@ -465,6 +465,10 @@ fn places_above_a_threshold_are_counted() {
     let (line, codes) = tell(&value);
     assert!(line.contains(" 21 packets (N_hr) of 20 octets from each of 3 neighbours"), "{line}");
     assert_eq!(codes, ["SC071", "SC081"]);
+    // Behind a packet of 256 octets D = 316.8, in which 29 of 8 octets may be sent.
+    value["traffic"][0]["size"] = json!([{"payload": 8, "weight": 1}, {"payload": 256, "weight": 1}]);
+    let (line, _) = tell(&value);
+    assert!(line.contains(" 30 packets (N_hr) of 20 to 272 octets from each of 3 neighbours"), "{line}");
     value["traffic"][0]["size"] = json!(256);
     // D = 396.8
     value["links"]["length"] = json!("10 m");
@@ -492,6 +496,34 @@ fn places_above_a_threshold_are_counted() {
     value["voq"]["verdict"] = json!("per_ingress");
     let (line, _) = tell(&value);
     assert!(line.ends_with("takes 31 places above the threshold; there are 14"), "{line}");
+}
+
+/// A flow with a limit of 0 is switched off. That is told unless some variant switches it on.
+#[test]
+fn flows_that_are_switched_off_are_told() {
+    let arrivals = json!({"poisson": {"load": 0.1}});
+    let mut value =
+        scenario(json!({"name": "f", "from": "ep/0", "to": "ep/1", "limit": 0, "arrivals": arrivals}));
+    let told = |value: &Value| -> Vec<(&'static str, String)> {
+        let plan = plan(value);
+        plan.warnings.items.iter().map(|item| (item.code, item.pointer.clone())).collect()
+    };
+    assert_eq!(told(&value), [("SC113", "/traffic/0/limit".to_owned())]);
+    value["variants"] = json!([{"name": "off"}, {"name": "on", "set": {"/traffic/0/limit": 7}}]);
+    assert_eq!(told(&value), []);
+    value["variants"][1]["set"] = json!({"/seed": 2});
+    assert_eq!(told(&value), [("SC113", "/traffic/0/limit".to_owned())]);
+}
+
+/// A trace may be longer than the run if it is cut off on purpose.
+#[test]
+fn stop_cuts_a_trace_off() {
+    let rows = ["5000000,ep/0,ep/1,64,0,5", "2000000000,ep/0,ep/1,64,0,5"];
+    let mut value = scenario(json!({"name": "f", "arrivals": {"trace": {"rows": rows}}}));
+    let refused = load(&value.to_string(), "t.json", &[]).expect_err("nothing comes at 2 ms");
+    assert_eq!((refused.items.len(), refused.items[0].code), (1, "SC050"));
+    value["traffic"][0]["stop"] = json!("1 ms");
+    assert!(plan(&value).warnings.items.is_empty());
 }
 
 /// `BLESS=1` writes the file.
