@@ -176,8 +176,8 @@ pub(crate) fn deeds(c: &mut Compiler<'_>) {
     }
 }
 
-/// Cell clocks that let nothing through: their second tick comes when the run is over, and at the first, at 0,
-/// nothing has arrived.
+/// Cell clocks that let nothing through: their second tick comes when the run is over, and at the first, at
+/// 0, nothing has arrived.
 fn clocks(c: &mut Compiler<'_>) {
     let until = c.run.until;
     let found: Vec<(String, u64)> = c
@@ -294,8 +294,8 @@ pub(crate) fn in_no_run(given: &Spec, runs: &[&Spec], out: &mut Vec<Diagnostic>)
     if given.links.as_ref().is_some_and(|links| links.timeout.is_some())
         && !runs.iter().any(|spec| has_symbols(spec))
     {
-        let message = "this has no effect here: in packet granularity no symbol is lost, and nothing waits for \
-                       one";
+        let message = "this has no effect here: in packet granularity no symbol is lost, and nothing waits \
+                       for one";
         let help = "leave it out, or give \"granularity\": \"symbol\"";
         useless("/links/timeout".into(), message, help);
     }

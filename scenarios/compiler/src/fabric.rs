@@ -278,8 +278,8 @@ fn shortest_cycle(graph: &DiGraph<(u32, u8), ()>, start: NodeIndex) -> Vec<NodeI
 /// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
 /// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
 /// other direction whose delimiter it has to wait for, and behind the symbols of the packets before it that
-/// waited as well. Both the packet that is sent on and that of the other direction are the longest there are in
-/// the worst case; those that need a buffer meanwhile are the shortest.
+/// waited as well. In the worst case both the packet that is sent on and that of the other direction are the
+/// longest there are; those that need a buffer meanwhile are the shortest.
 pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel, lengths: Lengths) -> u64 {
     let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
     let symbol = u128::from(link.symbol_chars);

@@ -107,7 +107,8 @@ impl Traffic<'_> {
             let row = &rows[i];
             let (time, until) = (units::time_text(time), units::time_text(stop.0));
             let message = format!(
-                "packet {} of the trace (\"{row}\") is not sent: it comes at {time}, the run is over at {until}",
+                "packet {} of the trace (\"{row}\") is not sent: it comes at {time}, \
+                 the run is over at {until}",
                 i + 1
             );
             let help = "a longer \"run.until\"; or give \"stop\", which cuts a trace off";

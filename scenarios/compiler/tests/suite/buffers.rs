@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 const ENOUGH: u8 = 61;
 
-/// One switch with two endpoints; `buffers` receive buffers at the switch. From ep/0 goes what `rows` say, all
-/// of it at once; back go the longest packets, one after the other.
+/// One switch with two endpoints; `buffers` receive buffers at the switch. From ep/0 goes what `rows` say,
+/// all of it at once; back go the longest packets, one after the other.
 fn system(buffers: u8, phy: u64, buffering: &str, rows: &[String]) -> Value {
     json!({
         "name": "t",
         "topology": {"single_switch": {"ports": 2}},
         "links": {"rate": "6.25 Gbaud", "width": "4x", "length": "2 m", "phy_latency": format!("{phy} ps")},
-        "switch": {"input_buffers": buffers, "watermarks": [3, 2, 1], "pipeline": "100 ns", "buffering": buffering, "buffer_packets": 1000},
+        "switch": {"input_buffers": buffers, "watermarks": [3, 2, 1], "pipeline": "100 ns",
+            "buffering": buffering, "buffer_packets": 1000},
         "endpoint": {"input_buffers": ENOUGH, "watermarks": [3, 2, 1]},
         "run": {"until": "200 us", "warmup": "0 ps", "sample_every": "off"},
         "traffic": [
@@ -80,14 +81,14 @@ fn smallest(phy: u64, buffering: &str, rows: &[String]) -> u8 {
 }
 
 /// `check` says how many receive buffers keep a link busy whatever the order of its packets, and with fewer
-/// some order loses throughput. A long packet (112 ns with its delimiter) is followed by short ones (11.2 ns);
-/// packets of the other direction are long, and symbols take 3.2 ns.
+/// some order loses throughput. A long packet (112 ns with its delimiter) is followed by short ones (11.2
+/// ns); packets of the other direction are long, and symbols take 3.2 ns.
 ///
-/// By hand: a buffer is in use while the long packet is sent, travels, passes the pipeline and is sent on, and
-/// until a symbol is back. From one packet of the other direction to the next r short ones are accepted, each
-/// with a symbol of which the first rides: r = ceil((112 + 3.2 (r - 1)) / 11.2) = 14. A symbol can so have to
-/// wait for 112 + 14 x 3.2 ns. Behind the long packet start as many short ones as fit in
-/// 112 (sent on, not with buffers behind the inputs) + 156.8 + 100 (pipeline) + twice the delay of the link.
+/// By hand: a buffer is in use while the long packet is sent, travels, passes the pipeline and is sent on,
+/// and until a symbol is back. From one packet of the other direction to the next r short ones are accepted,
+/// each with a symbol of which the first rides: r = ceil((112 + 3.2 (r - 1)) / 11.2) = 14. A symbol can so
+/// have to wait for 112 + 14 x 3.2 ns. Behind the long packet start as many short ones as fit in 112 (sent
+/// on, not with buffers behind the inputs) + 156.8 + 100 (pipeline) + twice the delay of the link.
 ///
 /// With packets of one length this is (3 T + S + pipeline + 2 d) / T, rounded up: r = 1.
 #[test]

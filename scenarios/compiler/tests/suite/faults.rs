@@ -85,7 +85,7 @@ fn a_link_comes_back_when_the_last_fault_is_over() {
     assert_eq!((outcome.delivered, outcome.in_flight), (20, 40));
 }
 
-/// A fault that changes nothing, because others last all the time that it does, is told: whatever stands first.
+/// A fault that changes nothing, because others last all the time that it does, is told.
 #[test]
 fn a_fault_while_others_last_is_told() {
     let told = |faults: Value| -> Vec<String> {
