@@ -20,7 +20,7 @@ use logical::wire::maintenance::Access;
 use session_management::initialise::{End, Initialiser, Work};
 use session_management::register::{self, Contact, EF_ID, Participation, offset};
 use sim_core::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Hop count of accesses to endpoints.
 const TO_ENDPOINT: u8 = 0xFF;
@@ -51,6 +51,8 @@ pub struct Visit {
     pub node: u16,
     /// What there is to do; none: the processor only finds out whether the node takes part.
     pub task: Option<Task>,
+    /// Another processor, or this one in another flow, locks the node with the same value.
+    pub shared: bool,
 }
 
 /// What there is to do at a node.
@@ -131,6 +133,9 @@ pub struct Hold {
     pub block: usize,
     /// The value with which it was taken.
     pub by: u16,
+    /// Others lock the node with this value, too ([`Visit::shared`]). Each of them may free the lock, so it
+    /// does not say who has it.
+    pub shared: bool,
     /// The processor had read its own value there.
     pub from: Time,
     /// It began to give it back; none: it never did.
@@ -154,7 +159,7 @@ pub struct InitialiseTotals {
     pub processors: u32,
     /// Pairs of processors and nodes: times that two counted one lock as theirs at the same time.
     pub together: u64,
-    /// Whether two of them lock with one value.
+    /// Whether one of them locks a node with a value with which another does, of this flow or of another.
     pub same_value: bool,
     /// Locks that are still taken by processors that do not come again.
     pub left: u64,
@@ -435,12 +440,13 @@ impl Processor {
     fn keep_hold(&mut self, cx: &Cx<'_>) {
         let Some(round) = &self.visiting else { return };
         let Some(machine) = &round.machine else { return };
-        let (node, block) = (self.config.visits[round.visit].node, round.blocks);
+        let &Visit { node, shared, .. } = &self.config.visits[round.visit];
+        let block = round.blocks;
         let is_open = |hold: &&mut Hold| (hold.node, hold.block) == (node, block) && hold.until.is_none();
         let open = self.stats.holds.iter_mut().find(is_open);
         let (now, by) = (Time(cx.fabric_now), self.config.lock);
         match (machine.holds(), open) {
-            (true, None) => self.stats.holds.push(Hold { node, block, by, from: now, until: None }),
+            (true, None) => self.stats.holds.push(Hold { node, block, by, shared, from: now, until: None }),
             // Without an answer nobody knows whether it has still the lock.
             (false, Some(open)) if !matches!(machine.end(), Some(End::Failed(_))) => open.until = Some(now),
             _ => {}
@@ -519,10 +525,9 @@ impl Protocol for Processor {
         let mut sum = InitialiseTotals { flow: ends.flow, ..InitialiseTotals::default() };
         let nodes = ends.nodes::<Processor>();
         let processors = || nodes.iter().map(|(_, end)| *end).filter(|end| !end.config.visits.is_empty());
-        let mut values = BTreeSet::new();
         for (number, own) in processors().enumerate() {
             sum.processors += 1;
-            sum.same_value |= !values.insert(own.config.lock);
+            sum.same_value |= own.config.visits.iter().any(|visit| visit.shared);
             sum.stats.add(&own.stats);
             // Of each pair once.
             for other in processors().take(number) {

@@ -124,7 +124,7 @@ impl Kind for Initialise {
                 poll: filled(&spec.poll).get(),
                 attempts: spec.attempts.unwrap_or(u32::MAX),
                 priority: *filled(&flow.priority),
-                visits: others.map(|&id| Visit { node: id as u16, task: None }).collect(),
+                visits: others.map(|&id| Visit { node: id as u16, task: None, shared: false }).collect(),
             };
             ends.insert(*device, ProtocolConfig::Plugged(Arc::new(config)));
         }
@@ -212,13 +212,14 @@ pub(super) fn assign(c: &mut Compiler<'_>, parts: &mut [Placed]) {
     if c.out.len() > before {
         return;
     }
-    warn_of_locks(c, parts, &work);
+    let shared = shared_locks(c, parts, &work);
     for placed in parts {
         let flow = placed.flow;
         if let Some(config) = processor(placed).filter(|config| !config.visits.is_empty()) {
             let mut config = config.clone();
             for visit in &mut config.visits {
                 visit.task = work.get(&(flow, visit.node)).cloned();
+                visit.shared = shared.contains(&(visit.node, config.lock));
             }
             placed.node = Some(ProtocolConfig::Plugged(Arc::new(config)));
         } else if let Some(ProtocolConfig::Session(node)) = &mut placed.node {
@@ -302,24 +303,41 @@ fn stages(c: &mut Compiler<'_>, id: u16, node: &Registers, parts: &[Placed]) -> 
     Some(stages)
 }
 
-/// Warns of processors that do not see each other: they lock one node with one value.
-fn warn_of_locks(c: &mut Compiler<'_>, parts: &[Placed], work: &BTreeMap<(u16, u16), Task>) {
-    let mut holders: BTreeMap<(u16, u16), BTreeMap<usize, u16>> = BTreeMap::new();
+/// Nodes that several processors lock with one value, and the value. They do not see each other, of which
+/// this warns. One endpoint in two flows is two of them.
+fn shared_locks(
+    c: &mut Compiler<'_>,
+    parts: &[Placed],
+    work: &BTreeMap<(u16, u16), Task>,
+) -> BTreeSet<(u16, u16)> {
+    let mut holders: BTreeMap<(u16, u16), BTreeSet<(usize, u16)>> = BTreeMap::new();
     for placed in parts {
         let Some(config) = processor(placed) else { continue };
         let block =
             |visit: &&Visit| work.get(&(placed.flow, visit.node)).is_some_and(|task| !task.blocks.is_empty());
         for visit in config.visits.iter().filter(block) {
-            holders.entry((visit.node, config.lock)).or_default().insert(placed.device, placed.flow);
+            holders.entry((visit.node, config.lock)).or_default().insert((placed.device, placed.flow));
         }
     }
-    let Some(((_, lock), same)) = holders.iter().find(|(_, same)| same.len() > 1) else { return };
-    let names: Vec<&str> = same.keys().map(|&device| c.graph.nodes[device].name.as_str()).collect();
-    let message = format!(
-        "{} lock with one value, {lock}: the lock does not know who writes, so none of them sees another",
-        shortened(names.iter().copied())
-    );
-    let flow = same.values().next_back().expect("there are two");
+    holders.retain(|_, same| same.len() > 1);
+    let Some(((_, lock), same)) = holders.first_key_value() else { return BTreeSet::new() };
+    let devices: BTreeSet<usize> = same.iter().map(|&(device, _)| device).collect();
+    let names: Vec<&str> = devices.iter().map(|&device| c.graph.nodes[device].name.as_str()).collect();
+    let (message, help) = if let [name] = names[..] {
+        let message = format!(
+            "\"{name}\" locks with one value, {lock}, in several flows: the lock does not know who writes, \
+             so none of them sees another"
+        );
+        (message, "give one of the flows a \"lock\" of its own")
+    } else {
+        let message = format!(
+            "{} lock with one value, {lock}: the lock does not know who writes, so none of them sees another",
+            shortened(names.iter().copied())
+        );
+        (message, "leave \"lock\" out")
+    };
+    let flow = same.iter().map(|&(_, flow)| flow).max().expect("there are two");
     let at = format!("/traffic/{flow}/initialise/lock");
-    c.out.push(Diagnostic::warning("SC099", at, message).help("leave \"lock\" out"));
+    c.out.push(Diagnostic::warning("SC099", at, message).help(help));
+    holders.into_keys().collect()
 }

@@ -28,7 +28,8 @@ pub struct InitialiseSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<Vec<RegisterPart>>,
     /// The value with which they take locks, 0 to 65534 (default: each its own device id). The lock does not
-    /// know who writes: two processors with one value do not see each other.
+    /// know who writes: two processors with one value do not see each other, and one that is in two flows
+    /// does not see itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 65534))]
     pub lock: Option<u16>,

@@ -179,6 +179,43 @@ fn one_value_locks_for_nobody() {
     assert!(found.iter().any(|&(together, done)| together > 0 && done > 2), "{found:?}");
 }
 
+/// One endpoint does two stages in two flows. Law: with its id for both the compiler warns, because whoever
+/// finds that value takes the lock for its own. With a value of its own for the second flow it does not, and
+/// whenever that begins each stage is done once and nobody shares a lock.
+///
+/// Proves: SMP-3.2-4, SMP-5.2.2-5
+#[test]
+fn one_processor_in_two_flows_needs_two_values() {
+    let run = |at: u64, lock: Option<u16>| {
+        let first = flow("first", json!("ep/2"), json!({"writes": ["contact"]}));
+        let mut stage = json!({"stage": 2, "writes": ["periods"], "poll": "3 us", "at": format!("{at} ns")});
+        if let Some(lock) = lock {
+            stage["lock"] = json!(lock);
+        }
+        scenario(json!({"writes": []}), &[first, flow("second", json!(["ep/2", "ep/3"]), stage)])
+    };
+    let warned = |lock| {
+        let plan = load(&run(0, lock).to_string(), "test.json", &[]).expect("it is no error");
+        plan.warnings.items.iter().map(|item| (item.code, item.pointer.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(warned(None), [("SC099", "/traffic/2/initialise/lock".to_owned())]);
+    // Both ends of the second flow lock with 7 then.
+    assert_eq!(warned(Some(7)), [("SC099", "/traffic/2/initialise/lock".to_owned())]);
+    for at in (0..6_000).step_by(250) {
+        let mut scenario = run(at, Some(7));
+        scenario["traffic"][2]["from"] = json!("ep/2");
+        assert!(
+            load(&scenario.to_string(), "test.json", &[]).expect("it is sound").warnings.items.is_empty()
+        );
+        let outcome = simulate(&scenario);
+        assert_up(&outcome);
+        for totals in initialised(&outcome) {
+            assert_eq!((ends(&totals.stats), totals.together, totals.left), ([2, 0, 0, 0, 0], 0, 0), "{at}");
+            assert!(!totals.same_value && totals.stats.undone == 0, "{at} ns: {totals:?}");
+        }
+    }
+}
+
 /// The processor of a later stage comes first. It takes no lock before its turn, and does its stage when the
 /// first is done. A node whose registers are not complete gets no message.
 ///
