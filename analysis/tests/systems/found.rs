@@ -6,7 +6,7 @@ use crate::laws::judge;
 /// All laws hold in this system, run in every way.
 fn sound(text: &str) {
     match judge(text, true, true) {
-        Verdict::Sound => {}
+        Verdict::Sound { .. } => {}
         Verdict::Refused(code, why) => panic!("{code}: {why}"),
         Verdict::Broken(why) => panic!("{why}"),
     }
@@ -421,4 +421,20 @@ fn a_processor_in_two_flows_does_not_see_itself() {
             ));
         }
     }
+}
+
+/// On a link of 100 m ten errors come in the time that one recovery takes: the packet is sent again and
+/// again, and never gets across. The link is at work, so this is no stall; repetitions are told.
+#[test]
+fn what_is_sent_again_and_again_does_not_stand_still() {
+    sound(
+        r#"{
+            "name": "t", "run": {"until": "400 us", "stall_after": "15 us"},
+            "topology": {"single_switch": {"ports": 2}},
+            "links": {"length": "100 m", "width": "16x", "rate": "5 Gbaud"},
+            "faults": {"bit_errors": [{"link": "ep/1", "rate": 0.0001}]},
+            "traffic": [{"name": "p", "from": "ep/0", "to": "ep/1", "limit": 1,
+                         "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}}}]
+        }"#,
+    );
 }

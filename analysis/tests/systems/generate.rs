@@ -2,7 +2,7 @@
 
 use crate::draw::Draw;
 use crate::traffic;
-use models::config::DeviceModel;
+use models::config::{DeviceModel, NO_OWNER};
 use scenarios::presets::SWITCHES;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -17,6 +17,8 @@ pub struct Shape {
     pub switches: Vec<(String, usize)>,
     /// "device:port" of both ends of each link.
     pub links: Vec<[(String, u8); 2]>,
+    /// Destination ids of endpoints, if the builder gives them.
+    pub ids: Vec<usize>,
 }
 
 /// What may be drawn.
@@ -53,6 +55,8 @@ pub struct World {
     pub mtu: u64,
     /// How much faster protocols see time.
     pub clock: u64,
+    /// No host does anything, and no link is damaged: what can run on several threads.
+    pub bare: bool,
 }
 
 /// Times in microseconds.
@@ -100,6 +104,8 @@ fn take(system: &mut Value, pointer: &str) -> bool {
 
 /// Of so many systems one has translators: all others stay what they are.
 const TRANSLATED: u64 = 20;
+/// ... and one has nothing that keeps a run to one thread.
+const BARE: u64 = 10;
 
 fn draw(d: &mut Draw, index: u64) -> Value {
     let mut spec = Fields::new();
@@ -115,7 +121,8 @@ fn draw(d: &mut Draw, index: u64) -> Value {
     d.set(&mut spec, 80, "Spec/seed", &[1, 2, 3, 4, 5, 6, 7]);
     d.set(&mut spec, 10, "Spec/shake", &[0, 1, 17]);
 
-    let medium = d.chance(14).then(|| {
+    let bare = index % BARE == BARE / 2;
+    let medium = (!bare && d.chance(14)).then(|| {
         let atm = ["atm-lane", "atm-dix", "atm-token-ring-4", "atm-token-ring-16"];
         match d.of("medium", &["hippi-6400", "hippi-fp", "ethernet", "atm", "fibre-channel", "rapidio"]) {
             "atm" => d.of("medium/atm", &atm),
@@ -124,10 +131,10 @@ fn draw(d: &mut Draw, index: u64) -> Value {
     });
     let medium = medium.filter(|medium| *medium != "rapidio" || d.chance(50));
     let foreign = medium.is_some_and(|medium| medium != "rapidio");
-    let configured = !foreign && d.chance(14);
+    let configured = !foreign && !bare && d.chance(14);
     let mut topology = topology(d, configured);
     let shape = shape(&topology);
-    let channels = !foreign && !configured && d.chance(12);
+    let channels = !foreign && !configured && !bare && d.chance(12);
     let idle3 = !foreign && !channels && d.chance(8);
     let until = match configured {
         true => d.of("until.configured", &[600, 1_000]),
@@ -152,6 +159,7 @@ fn draw(d: &mut Draw, index: u64) -> Value {
         until,
         mtu: d.of("mtu", &[32, 64, 100, 256]),
         clock: d.of("clock", &[1, 1, 10, 1_000, 10_000, 50_000]),
+        bare,
     };
 
     let mut links = links(d, &mut world);
@@ -236,7 +244,7 @@ fn translated(d: &mut Draw, index: u64) -> Value {
     }
     let until = d.of("translated/until", &[100, 1_000]);
     let world = World {
-        shape: Shape { endpoints: ends, switches: Vec::new(), links: Vec::new() },
+        shape: Shape { endpoints: ends, switches: Vec::new(), links: Vec::new(), ids: Vec::new() },
         // The smallest STUs.
         medium: Some("ethernet"),
         channels: false,
@@ -254,6 +262,7 @@ fn translated(d: &mut Draw, index: u64) -> Value {
         until,
         mtu: 256,
         clock: d.of("translated/clock", &[1, 1, 10]),
+        bare: false,
     };
     let mut spec = Fields::new();
     spec.insert("name".into(), format!("system-{index}").into());
@@ -404,7 +413,10 @@ fn shape(topology: &Value) -> Shape {
         }
     }
     let links = config.links.iter().map(|link| [link.a, link.b].map(|(device, port)| (name(device), port)));
-    Shape { endpoints, switches, links: links.collect() }
+    let id =
+        |path: &String| config.owners.iter().position(|owner| *owner != NO_OWNER && name(*owner) == *path);
+    let ids = endpoints.iter().map(|path| id(path).expect("every endpoint has an id")).collect();
+    Shape { links: links.collect(), ids, endpoints, switches }
 }
 
 fn links(d: &mut Draw, world: &mut World) -> Fields {
@@ -515,7 +527,7 @@ fn faults(d: &mut Draw, world: &mut World) -> Fields {
         });
         faults.insert("lose_voq_symbols".into(), json!([loss]));
     }
-    if world.idle3 || world.medium.is_some() {
+    if world.idle3 || world.medium.is_some() || world.bare {
         return faults;
     }
     if d.chance(35) {
@@ -627,10 +639,12 @@ fn switch(d: &mut Draw, world: &World) -> Fields {
     if world.voq && !world.configured && d.chance(20) {
         let mut registers = Fields::new();
         d.set(&mut registers, 20, "PortVoqSpec/rx_sup", &[true, false]);
-        d.set(&mut registers, 30, "PortVoqSpec/gen_sup", &[true]);
+        d.set(&mut registers, 30, "PortVoqSpec/gen_sup", &[true, true, false]);
         d.set(&mut registers, 30, "PortVoqSpec/part", &[true, false]);
         d.set(&mut registers, 20, "PortVoqSpec/xoff", &[true, false]);
-        d.set(&mut registers, 20, "PortVoqSpec/link_sup", &[false]);
+        if world.channels {
+            d.set(&mut registers, 40, "PortVoqSpec/link_sup", &[true, false]);
+        }
         port_rules(d, &mut registers);
         if !registers.is_empty() {
             switch.insert("voq".into(), registers.into());
@@ -747,7 +761,12 @@ fn overrides(d: &mut Draw, world: &World) -> Vec<Value> {
                     "pipeline": d.of("override/pipeline", &["0 ps", "90 ns"])
                 }})
             }
-            "link" => json!({"link": place(d, world), "links": {"length": "7 m"}}),
+            "link" => {
+                let plain = world.medium.is_none() && !world.idle3 && !world.receiver;
+                let kinds = [json!({"length": "7 m"}), json!({"granularity": "symbol"})];
+                let links = if plain { d.of("override/links", &kinds) } else { json!({"length": "7 m"}) };
+                json!({"link": place(d, world), "links": links})
+            }
             _ if world.voq && !world.configured => {
                 let (name, ports) = d.any(&world.shape.switches);
                 let port = format!("{name}:{}", d.below(ports));
@@ -806,7 +825,7 @@ fn voq_write(d: &mut Draw, world: &World) -> Value {
     write.insert("port".into(), format!("{name}:{}", d.below(ports)).into());
     write.insert("xoff".into(), d.of("VoqWriteSpec/xoff", &[true, false]).into());
     d.set(&mut write, 40, "VoqWriteSpec/part", &[true, false]);
-    d.set(&mut write, 30, "VoqWriteSpec/gen_en", &[false]);
+    d.set(&mut write, 30, "VoqWriteSpec/gen_en", &[true, false]);
     write.into()
 }
 
@@ -824,6 +843,8 @@ fn routing(d: &mut Draw, world: &World, topology: &Value, spec: &mut Fields) {
     }
     if kind == "torus" || kind == "dragonfly" {
         routing.insert("allow_deadlock".into(), true.into());
+    } else {
+        d.set(&mut routing, 5, "RoutingSpec/allow_deadlock", &[true, false]);
     }
     if routing.get("method").is_some_and(|method| method == "up_down") && d.chance(40) {
         routing.insert("root".into(), d.any(&world.shape.switches).0.into());

@@ -6,10 +6,10 @@ use analysis::{Collector, CollectorConfig, RunData, Summary, VariantReport, Warm
 use models::agent::initialise::InitialiseTotals;
 use models::config::{DeviceModel, Egress, FabricConfig, FaultAction, NO_OWNER};
 use models::probe::{
-    Delivery, Dropped, Journey, Offered, Probe, ProtocolEvent, ProtocolFact, RegisterEvent, Sample, Signal,
-    StagingEdge, Timeout,
+    Delivery, Dropped, Journey, Offered, Probe, ProtocolEvent, ProtocolFact, RegisterEvent, Sample, Share,
+    Signal, StagingEdge, Timeout,
 };
-use models::run::{ListKind, PipelineMode, Progress};
+use models::run::{ListKind, Parallel, Partition, PipelineMode, Progress, Threads};
 use models::sim_core::Time;
 use models::stats::{LinxTotals, ProgramTotals, SessionTotals, TransferTotals};
 use models::{Outcome, RunOptions, Simulation};
@@ -69,6 +69,32 @@ impl Probe for Watch {
     }
 }
 
+impl Share for Watch {
+    fn part(&self) -> Self {
+        let flows = self.offered.len();
+        Watch {
+            collector: self.collector.part(),
+            ways: BTreeMap::new(),
+            offered: vec![0; flows],
+            journeys: vec![[0; 2]; flows],
+        }
+    }
+    fn before_sample(&mut self, parts: &[&Self]) {
+        self.collector.before_sample(&parts.iter().map(|part| &part.collector).collect::<Vec<_>>());
+    }
+    fn join(&mut self, part: Self) {
+        self.collector.join(part.collector);
+        for (way, (packets, link_ps)) in part.ways {
+            let own = self.ways.entry(way).or_default();
+            *own = (own.0 + packets, own.1 + link_ps);
+        }
+        self.offered.iter_mut().zip(part.offered).for_each(|(own, part)| *own += part);
+        for (own, part) in self.journeys.iter_mut().zip(part.journeys) {
+            *own = [own[0] + part[0], own[1] + part[1]];
+        }
+    }
+}
+
 /// A run, and how it ended.
 struct Run {
     report: VariantReport,
@@ -91,23 +117,49 @@ const PARTS: u64 = 32;
 /// After so many events the part is the last one.
 const EVENTS: u64 = 20_000;
 
-fn run(variant: &Variant, options: RunOptions, parts: Option<u64>) -> Run {
-    let config = &variant.config;
-    let mut collector = CollectorConfig::new(config, variant.until);
+fn watch(variant: &Variant) -> Watch {
+    let mut collector = CollectorConfig::new(&variant.config, variant.until);
     collector.bins = BINS;
     let collector = Collector::new(&collector.measured_from(variant.warmup.given()));
-    let flows = config.flows.len();
-    let watch =
-        Watch { collector, ways: BTreeMap::new(), offered: vec![0; flows], journeys: vec![[0; 2]; flows] };
-    let mut simulation = Simulation::new(Arc::clone(config), options, watch);
+    let flows = variant.config.flows.len();
+    Watch { collector, ways: BTreeMap::new(), offered: vec![0; flows], journeys: vec![[0; 2]; flows] }
+}
+
+/// What part `done` of [`PARTS`] ends with.
+fn end_of_part(variant: &Variant, done: u64) -> Time {
+    Time((u128::from(variant.until.0) * u128::from(done) / u128::from(PARTS)) as u64)
+}
+
+fn report(variant: &Variant, collector: Collector, outcome: Outcome) -> VariantReport {
+    VariantReport::new(RunData {
+        name: variant.name.clone(),
+        config: Arc::clone(&variant.config),
+        collector,
+        outcome,
+        warmup: match variant.warmup {
+            scenarios::Warmup::Auto => Warmup::Auto,
+            scenarios::Warmup::Until(time) => Warmup::Fixed(time.0),
+        },
+        victims: variant.victims.clone(),
+        hot: variant.hot.clone(),
+    })
+}
+
+fn repeated(outcome: &Outcome) -> u64 {
+    outcome.links.iter().map(|(.., end)| end.repeated).sum()
+}
+
+fn run(variant: &Variant, options: RunOptions, parts: Option<u64>) -> Run {
+    let mut simulation = Simulation::new(Arc::clone(&variant.config), options, watch(variant));
     let (mut hops, mut still_since) = (0, Time(0));
     let (mut progress, mut until, mut done) = (Progress::Running, Time(0), 0);
     while done < parts.unwrap_or(PARTS) && progress != Progress::Stalled {
         done += 1;
-        until = Time((u128::from(variant.until.0) * u128::from(done) / u128::from(PARTS)) as u64);
+        until = end_of_part(variant, done);
         progress = simulation.run(until, u64::MAX);
-        // What was made a moment ago does not stand still yet.
-        let moved = simulation.packet_hops() + simulation.probe().offered.iter().sum::<u64>();
+        // What was made a moment ago does not stand still yet, and what errors hit again and again does not.
+        let repeated = if variant.config.symbolic.is_empty() { 0 } else { repeated(&simulation.look()) };
+        let moved = simulation.packet_hops() + simulation.probe().offered.iter().sum::<u64>() + repeated;
         if moved != hops {
             (hops, still_since) = (moved, until);
         }
@@ -117,20 +169,8 @@ fn run(variant: &Variant, options: RunOptions, parts: Option<u64>) -> Run {
     }
     let parts = done;
     let (watch, outcome) = simulation.finish();
-    let report = VariantReport::new(RunData {
-        name: variant.name.clone(),
-        config: Arc::clone(config),
-        collector: watch.collector,
-        outcome,
-        warmup: match variant.warmup {
-            scenarios::Warmup::Auto => Warmup::Auto,
-            scenarios::Warmup::Until(time) => Warmup::Fixed(time.0),
-        },
-        victims: variant.victims.clone(),
-        hot: variant.hot.clone(),
-    });
     Run {
-        report,
+        report: report(variant, watch.collector, outcome),
         ways: watch.ways,
         offered: watch.offered,
         journeys: watch.journeys,
@@ -159,7 +199,8 @@ pub fn judge(text: &str, octets: bool, twice: bool) -> Verdict {
     if twice && broken.is_empty() {
         relations(variant, &done, &mut broken);
     }
-    if broken.is_empty() { Verdict::Sound } else { Verdict::Broken(broken.join("\n")) }
+    let cut = broken.is_empty() && threads(variant, &done, &mut broken);
+    if broken.is_empty() { Verdict::Sound { cut } } else { Verdict::Broken(broken.join("\n")) }
 }
 
 macro_rules! hold {
@@ -763,12 +804,47 @@ fn difference(a: &str, b: &str) -> String {
     format!("{}\ninstead of\n{}", around(b), around(a))
 }
 
+/// Files of a run.
+fn files(report: &VariantReport) -> String {
+    let reports = std::slice::from_ref(report);
+    Summary::new("system", reports).to_json()
+        + &series::flows_csv(reports)
+        + &series::fabric_csv(reports)
+        + &series::links_csv(reports)
+        + &series::endpoints_csv(reports)
+        + &series::histograms_json(reports)
+}
+
+/// If the fabric can be cut: wherever it is, two threads and three come to what one came to. Whether it was.
+fn threads(variant: &Variant, done: &Run, broken: &mut Vec<String>) -> bool {
+    let config = &variant.config;
+    let mut is_cut = false;
+    for (count, lot) in [(2, config.seed), (3, config.seed + 1)] {
+        // No piece without a part, wherever the lot falls.
+        let Some(cut) = (lot..lot + 8).find_map(|lot| Partition::by_lot(config, count, lot).ok()) else {
+            continue;
+        };
+        is_cut = true;
+        let threads = Threads { count, clock: || 0, ledger: false };
+        let own = watch(variant);
+        let mut parallel = Parallel::new(Arc::clone(config), RunOptions::default(), own, &cut, threads);
+        for part in 1..=done.parts {
+            if parallel.run(end_of_part(variant, part), u64::MAX) == Progress::Stalled {
+                break;
+            }
+        }
+        let (watch, outcome, _) = parallel.finish();
+        let (a, b) = (essence(&done.report.run.outcome), essence(&outcome));
+        hold!(broken, a == b, "{count} threads: {}", difference(&a, &b));
+        hold!(broken, done.ways == watch.ways, "{count} threads: ways {:?}, {:?}", done.ways, watch.ways);
+        let (a, b) = (files(&done.report), files(&report(variant, watch.collector, outcome)));
+        hold!(broken, a == b, "{count} threads: files: {}", difference(&a, &b));
+    }
+    is_cut
+}
+
 /// Event list, pipeline, samples and the check of octets change nothing.
 fn relations(variant: &Variant, done: &Run, broken: &mut Vec<String>) {
-    let files = |report: &VariantReport| {
-        let reports = std::slice::from_ref(report);
-        Summary::new("system", reports).to_json() + &series::flows_csv(reports) + &series::fabric_csv(reports)
-    };
     let heap = RunOptions { list: ListKind::Heap, ..RunOptions::default() };
     for (what, options) in
         [("heap", heap), ("unfolded", RunOptions { pipeline: PipelineMode::Unfolded, ..heap })]

@@ -2,7 +2,7 @@
 //!
 //! Each is drawn as the text of a scenario, compiled, run with every check that there is, and held against
 //! laws that name no protocol: nothing panics, no invariant is broken, whatever stands still is reported, and
-//! what the summary, the series and the tables say is the same.
+//! what the summary, the series and the tables say is the same. What can be cut also runs on several threads.
 //!
 //! - `RIOSIM_SYSTEMS_SEED=7` draws another series (default 1).
 //! - `RIOSIM_SYSTEMS_FROM=41 RIOSIM_SYSTEMS_COUNT=1` runs system 41 alone; counts are any number.
@@ -36,8 +36,8 @@ fn number(name: &str) -> Option<u64> {
 
 /// What becomes of a system.
 pub enum Verdict {
-    /// All laws hold.
-    Sound,
+    /// All laws hold; `cut`: it was run in parts, too, on several threads.
+    Sound { cut: bool },
     /// The compiler refuses it: the code of the first error, and what it says.
     Refused(&'static str, String),
     /// A law does not hold.
@@ -86,9 +86,10 @@ fn systems_are_sound() {
     let all = number("RIOSIM_SYSTEMS_ALL").is_some();
     let mut refused: BTreeMap<&str, (usize, String)> = BTreeMap::new();
     let mut found: Vec<String> = Vec::new();
+    let mut in_parts = 0;
     for &(seed, index) in &series {
         match judge(seed, index) {
-            Verdict::Sound => {}
+            Verdict::Sound { cut } => in_parts += usize::from(cut),
             Verdict::Refused(code, text) => {
                 let entry = refused.entry(code).or_insert((0, format!("{index}: {text}")));
                 entry.0 += 1;
@@ -111,13 +112,14 @@ fn systems_are_sound() {
     }
     std::panic::set_hook(hook);
     let count: usize = refused.values().map(|(count, _)| count).sum();
-    println!("{} systems, {count} refused, {} findings", series.len(), found.len());
+    println!("{} systems, {count} refused, {in_parts} in parts, {} findings", series.len(), found.len());
     for (code, (count, first)) in &refused {
         println!("  {code}: {count}, first {first}");
     }
     assert!(found.is_empty(), "{} of {} systems:\n{}", found.len(), series.len(), found[0]);
     // Of few systems chance decides.
     assert!(series.len() < 50 || count * 100 <= REFUSED * series.len(), "{count} systems were refused");
+    assert!(series.len() < 50 || in_parts > 0, "no system was run on several threads");
 }
 
 /// How many are drawn, and not run, to see whether all choices are.

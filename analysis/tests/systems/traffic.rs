@@ -12,7 +12,9 @@ pub fn flows(d: &mut Draw, world: &World) -> Vec<Value> {
     for n in 0..count {
         let mut kind = d.of("kind", &kinds);
         let taken = |kind: &str| flows.iter().any(|flow| flow.get(kind).is_some());
-        if world.medium.is_some() {
+        if world.bare {
+            kind = if kind == "trace" { kind } else { "packets" };
+        } else if world.medium.is_some() {
             kind = "st";
         } else if taken(kind) && !(may_come_again(&flows, kind) && d.chance(60))
             || world.channels && d.chance(60)
@@ -110,8 +112,8 @@ fn ends(d: &mut Draw, world: &World, flow: &mut Fields, packets: bool) {
             if d.chance(30) {
                 uniform.insert("among".into(), json!(d.some(all, 2)));
             }
-            if packets && d.chance(20) && !world.shape.switches.is_empty() {
-                uniform.insert("include_self".into(), true.into());
+            if packets && !world.shape.switches.is_empty() {
+                d.set(&mut uniform, 25, "UniformSpec/include_self", &[true, true, true, false]);
             }
             (some(d), json!({"uniform": uniform}))
         }
@@ -158,6 +160,10 @@ fn ends(d: &mut Draw, world: &World, flow: &mut Fields, packets: bool) {
                 );
             }
             (json!("all"), json!({"hotspot": spot}))
+        }
+        "id" if !world.configured && !world.shape.ids.is_empty() => {
+            let at = all.iter().position(|name| *name == target).expect("it is one of them");
+            (json!(others), json!(world.shape.ids[at]))
         }
         _ => (json!(others), json!(target)),
     };
@@ -806,7 +812,7 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields, before: &[Value]) {
         d.set(&mut fields, 15, "SessionSpec/request", &[true, false]);
     }
     if world.scans && kind != "unopened" && kind != "program" && kind != "script" {
-        d.set(&mut fields, 50, "SessionSpec/scan", &[true]);
+        d.set(&mut fields, 50, "SessionSpec/scan", &[true, false]);
     }
     begin(d, &mut fields);
     if kind != "program" && kind != "unopened" && d.chance(20) {
