@@ -734,8 +734,11 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("refresh", &["none", "some"]),
     ("generation_delay", &["zero", "some"]),
     ("obey", &["zero", "some"]),
+    ("after_recovery", &["false", "true"]),
     ("port_rules", &["none", "some"]),
+    ("refresh beside PART 0", &["none", "some"]),
     ("voq_writes", &["none", "some"]),
+    ("written", &["GEN_EN 0", "GEN_EN 1", "PART 0", "PART 1", "XOFF 0", "XOFF 1"]),
     ("leave_out_stopped", &["false", "true"]),
     ("queue_quota", &["none", "some"]),
     ("switch staging", &["none", "per_port", "modulo", "table"]),
@@ -766,6 +769,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("channel traffic", &["reliable", "continuous"]),
     ("channel flow control", &["transmitter", "receiver"]),
     ("channel buffers", &["1", "more"]),
+    ("channel share", &["1", "more"]),
     ("refusals in channels", &["none", "some"]),
     ("arrivals", &["poisson", "bernoulli", "constant", "on_off", "saturated", "trace"]),
     ("phase", &["zero", "some"]),
@@ -788,8 +792,30 @@ fn staging_name(staging: &StagingConfig) -> &'static str {
     }
 }
 
-/// The options and values that a fabric uses.
+/// The options and values that a fabric uses. A field that comes new to the configuration does not compile
+/// here before it has a place in [`VALUES`], or a name that says why not.
 pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
+    let FabricConfig {
+        seed: _any,
+        id_space: _as_many,
+        owners: _of_ids,
+        flows: _by_sources,
+        agents: _no_protocols,
+        enumeration: _no_host,
+        media: _no_media,
+        translation: _no_translators,
+        faults: _no_faults,
+        sample_every: _see_relations,
+        stall_after: _changes_nothing,
+        stop_on_stall: _no_stall,
+        devices: _,
+        links: _,
+        sources: _,
+        symbol_losses: _,
+        voq_writes: _,
+        symbolic: _,
+        shake: _,
+    } = config;
     let mut all: BTreeSet<(&'static str, String)> = BTreeSet::new();
     let mut add = |option: &'static str, value: &str| {
         all.insert((option, value.to_string()));
@@ -801,7 +827,9 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     let (mut staged, mut sets) = (false, false);
     for device in &config.devices {
         for port in &device.ports {
-            let voq = port.voq;
+            let PortConfig { buffers: _, watermarks: _, voq } = *port;
+            let PortVoq { gen_sup: _, rx_sup: _, gen_en: _, part: _, xoff: _, link_en: _linked, obey: _ } =
+                voq;
             add("obey", zero(voq.obey.0 == 0));
             add("gen_sup", bit(voq.gen_sup));
             add("rx_sup", bit(voq.rx_sup));
@@ -819,12 +847,38 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         match &device.model {
             DeviceModel::Endpoint(e) => {
                 endpoints += 1;
+                let EndpointConfig { ids: _one, staging: _, next_hop: _ } = e;
                 staged |= e.staging != StagingConfig::None;
                 add("endpoint staging", staging_name(&e.staging));
                 add("next_hop table", some(!e.next_hop.is_empty()));
             }
             DeviceModel::Switch(s) => {
                 switches += 1;
+                let SwitchConfig {
+                    input: _,
+                    buffering: _,
+                    arbitration: _,
+                    slot: _,
+                    reads_per_input: _,
+                    forwarding: _,
+                    pipeline: _,
+                    routes: RouteTable { entries: _, masks: _, mask_next_hops: _by_masks },
+                    detector: _,
+                    refresh: _,
+                    generation_delay: _,
+                    after_recovery: _,
+                    port_rules: _,
+                    leave_out_stopped: _,
+                    queue_quota: _,
+                    staging: _,
+                } = s;
+                for rules in (0..device.ports.len()).map(|port| s.rules(port)) {
+                    let PortRules { detector: _, refresh: _, generation_delay: _, after_recovery: _ } = rules;
+                    add("after_recovery", bit(rules.after_recovery));
+                }
+                // A refresh tells of ports whose PART is 0, too.
+                let apart = |(port, p): (usize, &PortConfig)| !p.voq.part && s.rules(port).refresh.is_some();
+                add("refresh beside PART 0", some(device.ports.iter().enumerate().any(apart)));
                 match device.ports.len() {
                     ..=64 => add("ports", "up to 64"),
                     many => add("ports", &many.to_string()),
@@ -911,6 +965,14 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         }
     }
     add("voq_writes", some(!config.voq_writes.is_empty()));
+    for write in &config.voq_writes {
+        let VoqWrite { at: _, device: _, port: _, mask, value } = *write;
+        for (n, name) in [(23, "GEN_EN"), (22, "PART"), (21, "XOFF")] {
+            if mask >> n & 1 != 0 {
+                add("written", &format!("{name} {}", value >> n & 1));
+            }
+        }
+    }
     add("switches", &switches.to_string());
     add(
         "endpoints",
@@ -925,6 +987,16 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     for link in &config.links {
         let pair = (link.a.0.min(link.b.0), link.a.0.max(link.b.0));
         *pairs.entry(pair).or_default() += 1;
+        let LinkConfig {
+            a: _,
+            b: _,
+            char_ps: _,
+            lanes: _,
+            symbol_chars: _,
+            long_symbols: _by_kind,
+            ack_window: _,
+            propagation: _,
+        } = link;
         let window = link.ack_window.to_string();
         add("lanes", &link.lanes.to_string());
         add(
@@ -959,6 +1031,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     add("links", if equal { "equal" } else { "mixed" });
     add("losses", "none");
     for loss in &config.symbol_losses {
+        let SymbolLoss { device: _, port: _, kind: _, nth: _ } = loss;
         add(
             "losses",
             match loss.kind {
@@ -974,12 +1047,22 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         add("virtual channels", "none");
     }
     for link in &config.symbolic {
+        let SymbolicLink {
+            link: _,
+            flow: _,
+            timeout: _nothing_is_lost,
+            status_period: _nor_told_again,
+            throughout: _,
+            channels: _,
+            damage: _none,
+        } = link;
         add("granularity", if link.throughout { "symbol throughout" } else { "symbol on error" });
         add("flow control", if link.flow == FlowControl::Receiver { "receiver" } else { "transmitter" });
         let Some(vcs) = &link.channels else {
             add("virtual channels", "none");
             continue;
         };
+        let ChannelsConfig { channels: _, vcs: _, vc0_share: _, refresh: _ } = &**vcs;
         let count = vcs.channels.count();
         add("virtual channels", &count.to_string());
         let ends = [config.links[link.link as usize].a, config.links[link.link as usize].b];
@@ -995,6 +1078,8 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         for vc in &vcs.vcs[..usize::from(count)] {
             let continuous = vc.traffic == Traffic::Continuous;
             add("channel traffic", if continuous { "continuous" } else { "reliable" });
+            let VcConfig { traffic: _, buffers: _, share: _ } = vc;
+            add("channel share", if vc.share == 1 { "1" } else { "more" });
             add("channel buffers", if vc.buffers == 1 { "1" } else { "more" });
         }
         let in_vc0 = config.sources.iter().any(|source| vc_of(source.priority) == 0);
@@ -1002,6 +1087,18 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
         add("refusals in channels", some(receiver && (in_vc0 || reliable)));
     }
     for source in &config.sources {
+        let SourceConfig {
+            endpoint: _,
+            flow: _,
+            stream: _own,
+            priority: _,
+            start: _,
+            stop: _,
+            limit: _,
+            arrivals: _,
+            destinations: _,
+            sizes: _,
+        } = source;
         match &source.arrivals {
             Arrivals::Poisson { .. } => add("arrivals", "poisson"),
             Arrivals::Bernoulli { .. } => add("arrivals", "bernoulli"),
