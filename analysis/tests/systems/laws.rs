@@ -819,7 +819,13 @@ fn files(report: &VariantReport) -> String {
 fn threads(variant: &Variant, done: &Run, broken: &mut Vec<String>) -> bool {
     let config = &variant.config;
     let mut is_cut = false;
-    for (count, lot) in [(2, config.seed), (3, config.seed + 1)] {
+    let other = RunOptions {
+        list: ListKind::Heap,
+        pipeline: PipelineMode::Unfolded,
+        wire_check: true,
+        ..RunOptions::default()
+    };
+    for (count, lot, options) in [(2, config.seed, RunOptions::default()), (3, config.seed + 1, other)] {
         // No piece without a part, wherever the lot falls.
         let Some(cut) = (lot..lot + 8).find_map(|lot| Partition::by_lot(config, count, lot).ok()) else {
             continue;
@@ -827,7 +833,7 @@ fn threads(variant: &Variant, done: &Run, broken: &mut Vec<String>) -> bool {
         is_cut = true;
         let threads = Threads { count, clock: || 0, ledger: false };
         let own = watch(variant);
-        let mut parallel = Parallel::new(Arc::clone(config), RunOptions::default(), own, &cut, threads);
+        let mut parallel = Parallel::new(Arc::clone(config), options, own, &cut, threads);
         for part in 1..=done.parts {
             if parallel.run(end_of_part(variant, part), u64::MAX) == Progress::Stalled {
                 break;
