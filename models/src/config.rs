@@ -700,7 +700,8 @@ pub struct SymbolicLink {
 }
 
 /// VC1 to VC8 of a link (Part 6 §5.4.2); both ends are alike. Switches at such a link read input buffers
-/// directly, one queue for each output, and store and forward; no message of Part 12 crosses it.
+/// directly, one queue for each output, and store and forward. Messages of Part 12 act on all of them, or on
+/// one where both ports link messages with channels ([`PortVoq::link_en`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelsConfig {
     /// How many there are.
