@@ -31,6 +31,12 @@ fn only() -> Option<(String, String)> {
     Some((option.into(), value.into()))
 }
 
+/// How many times longer than it is drawn a fabric runs.
+fn longer() -> u64 {
+    let text = std::env::var("RIOSIM_PLAIN_LONGER").ok();
+    text.map_or(1, |text| text.parse().expect("RIOSIM_PLAIN_LONGER is a whole number"))
+}
+
 /// Random choices; each has a name, so that what is not covered can be left out.
 struct Draw(Stream);
 
@@ -56,6 +62,7 @@ fn excluded(option: &str, value: &str) -> bool {
 /// The `number`th fabric.
 pub fn case(number: u64) -> Case {
     let only = only();
+    let times = longer();
     let mut draw = Draw(Stream::new(number, "plain fabric", Purpose(1_000)));
     let d = &mut draw;
     let mut sizes = Draw(Stream::new(number, "large switch", Purpose(1_000)));
@@ -64,7 +71,7 @@ pub fn case(number: u64) -> Case {
         let config = fabric(d, large);
         // Large ones take the plain simulator long.
         let longest = if large.is_some() { 9 } else { 60 };
-        let until = d.between(8, longest) * T + d.below(T);
+        let until = times * (d.between(8, longest) * T + d.below(T));
         // What is left out is drawn again: so the rest keeps its shares.
         let options = options(&config);
         let wanted = only.as_ref().is_none_or(|(option, value)| {

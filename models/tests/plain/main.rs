@@ -6,6 +6,7 @@
 //! - `RIOSIM_PLAIN_SEED=17` runs the fabric number 17 alone, and tells more about a difference.
 //! - `RIOSIM_PLAIN_COUNT=100000` runs so many fabrics, `RIOSIM_PLAIN_FROM=5000` from that number on,
 //!   `RIOSIM_PLAIN_ALL=1` goes on after a difference.
+//! - `RIOSIM_PLAIN_LONGER=10` runs each fabric ten times as long.
 //! - `RIOSIM_PLAIN_ONLY="refusals in channels=some"` draws fabrics alone in which an option has this value.
 #![allow(missing_docs)]
 
