@@ -194,7 +194,7 @@ pub(crate) struct Stroke {
 
 /// The n-th line of a figure (Okabe-Ito without its yellow, which is too pale for lines).
 pub(crate) fn stroke(index: usize) -> Stroke {
-    const COLORS: [RGBColor; 7] = [
+    const COLORS: [RGBColor; 14] = [
         RGBColor(0x00, 0x72, 0xb2),
         RGBColor(0xd5, 0x5e, 0x00),
         RGBColor(0x00, 0x9e, 0x73),
@@ -202,6 +202,14 @@ pub(crate) fn stroke(index: usize) -> Stroke {
         RGBColor(0xe6, 0x9f, 0x00),
         RGBColor(0x56, 0xb4, 0xe9),
         RGBColor(0x00, 0x00, 0x00),
+        // the same, darker; pale lines of a sweep are saturated
+        RGBColor(0x00, 0x3f, 0x62),
+        RGBColor(0x75, 0x34, 0x00),
+        RGBColor(0x00, 0x58, 0x40),
+        RGBColor(0x70, 0x41, 0x5c),
+        RGBColor(0x80, 0x58, 0x00),
+        RGBColor(0x2f, 0x63, 0x80),
+        RGBColor(0x80, 0x80, 0x80),
     ];
     const DASHES: [&[f64]; 5] = [&[], &[9.0, 4.0], &[3.0, 3.0], &[11.0, 3.0, 3.0, 3.0], &[16.0, 4.0]];
     const MARKERS: [Marker; 5] =

@@ -8,6 +8,7 @@ mod conversation;
 pub use conversation::Conversation;
 
 use crate::axes::{GREY, INK, PAGE, WHITE, foot, heading};
+use crate::figures::stamp_of_one;
 use crate::num::time_text;
 use crate::protocol;
 use crate::report::VariantReport;
@@ -19,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines of a chart; what comes later is counted.
 const LINES_SHOWN: usize = 120;
+
+/// Lines that follow each other at once are as far apart as those with a second between them.
+const NO_SCALE: &str = "time is not to scale: a line for each thing that happens, its instant at the left";
 
 /// What happens in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,12 +96,13 @@ fn part(distance: usize, words: &str) -> usize {
 
 impl Chart {
     /// The charts of the runs of a scenario whose flows are charted, with the names of the variants.
-    /// `stamp`: for their foot.
+    /// `stamp`: of all of them, for their foot, where each has its own seed.
     pub fn of_runs(scenario: &str, stamp: &str, reports: &[VariantReport]) -> Vec<(String, Self)> {
         let charted = reports.iter().filter(|report| !report.run.collector.signals().is_empty());
         let alone = reports.len() == 1;
         let of = |report: &VariantReport| {
-            let chart = Self { stamp: stamp.to_owned(), ..Self::of_run(scenario, report, alone) };
+            let stamp = stamp_of_one(stamp, report.run.config.seed);
+            let chart = Self { stamp, ..Self::of_run(scenario, report, alone) };
             (report.run.name.clone(), chart)
         };
         charted.map(of).collect()
@@ -107,8 +112,10 @@ impl Chart {
     fn of_run(scenario: &str, report: &VariantReport, alone: bool) -> Self {
         let nodes = protocol::all(|protocol| protocol.nodes(&report.run.outcome));
         let subtitle = if alone { "" } else { report.run.name.as_str() };
+        let subtitle =
+            if subtitle.is_empty() { NO_SCALE.into() } else { format!("{subtitle} · {NO_SCALE}") };
         let signals = report.run.collector.signals().iter().collect();
-        Self::of_signals((scenario, subtitle), &report.run.config, nodes.into_iter().collect(), signals)
+        Self::of_signals((scenario, &subtitle), &report.run.config, nodes.into_iter().collect(), signals)
     }
 
     /// What was told, with title and subtitle; `nodes` have columns even if they told nothing.

@@ -34,6 +34,9 @@ pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
 pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
     let mut counts = counts(report);
     counts.extend(protocol::all(|protocol| protocol.measures(&report.run.outcome)));
+    if let Some(found) = &report.run.outcome.enumeration {
+        counts.push(("requests of the host that sets the fabric up", found.packets));
+    }
     let ports = Ports::new(report);
     if ports.voq_messages() > 0 {
         counts.push(("VoQ messages of refreshes", ports.voq_refresh_messages()));

@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 mod bars;
 mod conduits;
 mod detection;
+mod things;
 mod timeouts;
 mod victims;
 
@@ -66,6 +67,13 @@ pub fn stamp(name: &str, version: &str, reports: &[VariantReport]) -> String {
         ref all => format!("seeds {}", all.iter().map(u64::to_string).collect::<Vec<String>>().join(", ")),
     };
     joined(&[name, &seeds, &format!("riosim {version}")])
+}
+
+/// The [`stamp`] of several runs, made that of one of them.
+pub(crate) fn stamp_of_one(stamp: &str, seed: u64) -> String {
+    let parts =
+        stamp.rsplit_once(" · ").and_then(|(rest, version)| Some((rest.split_once(" · ")?.0, version)));
+    parts.map_or(stamp.to_owned(), |(name, version)| joined(&[name, &format!("seed {seed}"), version]))
 }
 
 impl Caption {
@@ -184,7 +192,13 @@ const fn row(
 }
 
 /// Every figure of a run, in the order of its report.
-static ROWS: [Row; 20] = [
+static ROWS: [Row; 21] = [
+    row(
+        "times",
+        "what users of protocols wait for, and how long it takes until what is set up is there: Transfers, \
+         PDUs, programs, connections, conduits, registers, fabrics",
+        things::taken,
+    ),
     row("goodput", "octets delivered once, for each flow", |caption, reports| {
         bars(caption, reports, &GOODPUT)
     }),
@@ -198,7 +212,7 @@ static ROWS: [Row; 20] = [
         "latency_cdf",
         "distribution of the latency of packets, from creation to last bit",
         |caption, reports| {
-            let title = "Latency from creation to last bit";
+            let title = "Latency of packets from creation to last bit";
             latency_cdf(caption, reports, title, PACKETS, Shape::Distribution, |flow| &flow.spread.latency)
         },
     ),
@@ -215,8 +229,8 @@ static ROWS: [Row; 20] = [
         decomposition(caption, reports, PACKETS)
     }),
     row("message_cdf", "distribution of the latency of messages", |caption, reports| {
-        let title = "Latency of messages from protocol to protocol";
-        latency_cdf(caption, reports, title, MESSAGES, Shape::Distribution, |flow| &flow.spread.latency)
+        let title = format!("Latency of {} from protocol to protocol", plural(reports, MESSAGES));
+        latency_cdf(caption, reports, &title, MESSAGES, Shape::Distribution, |flow| &flow.spread.latency)
     }),
     row("message_decomposition", "where the time of messages goes", |caption, reports| {
         decomposition(caption, reports, MESSAGES)
@@ -243,7 +257,11 @@ static ROWS: [Row; 20] = [
         let any = reports.iter().flat_map(|report| &report.flows).any(differs);
         any.then(|| bars(caption, reports, &TRANSFERS)).flatten()
     }),
-    row("victims", "declared victims beside the hot flows, variant by variant", victims::victims),
+    row(
+        "victims",
+        "what each flow that is not hot gets and how long it takes, beside the hot flows, variant by variant",
+        victims::victims,
+    ),
     row(
         "heartbeat_timeouts",
         "LINX connections lost although the peer lived, by the length of a stall",
@@ -263,7 +281,7 @@ static ROWS: [Row; 20] = [
     row(
         "counts",
         "VoQ messages, repetitions, drops, timeouts, leaks: what was counted, variant by variant",
-        bars::counted_things,
+        things::counted,
     ),
 ];
 
@@ -345,12 +363,13 @@ enum Shape {
 /// Tails of what users of the flows wait for.
 fn tails(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let level = [TRIPS, MESSAGES].into_iter().find(|level| level.is_in(reports)).unwrap_or(PACKETS);
+    let what = plural(reports, level);
     let title = match level.noun {
-        "packet" => "Tails of the latency of packets, from creation to last bit",
-        "message" => "Tails of the latency of messages, from protocol to protocol",
-        _ => "Tails of round trips, from request to response",
+        "packet" => format!("Tails of the latency of {what}, from creation to last bit"),
+        "message" => format!("Tails of the latency of {what}, from protocol to protocol"),
+        _ => format!("Tails of {what}, from request to response"),
     };
-    latency_cdf(caption, reports, title, level, Shape::Tail, |flow| &flow.spread.latency)
+    latency_cdf(caption, reports, &title, level, Shape::Tail, |flow| &flow.spread.latency)
 }
 
 fn latency_cdf(
@@ -393,7 +412,16 @@ fn latency_cdf(
         (0..reports.len()).filter(|variant| level.is_in(&reports[*variant..=*variant])).collect();
     let parts = there.len().div_ceil(LINES_SHOWN).max(1);
     let groups: Vec<&[usize]> = there.chunks(there.len().div_ceil(parts).max(1)).collect();
-    let panels = || shown.iter().flat_map(|name| groups.iter().map(move |group| (*name, *group)));
+    let is_filled = |name: &str, group: &[usize]| {
+        let flows = group.iter().filter_map(|variant| reports[*variant].flow(name).and_then(level.of));
+        flows.into_iter().any(|flow| !of(flow).histogram.is_empty())
+    };
+    let every = || shown.iter().flat_map(|name| groups.iter().map(move |group| (*name, *group)));
+    // Variants in which a flow is not, or nothing of it arrives, have no panel, unless all are so.
+    let any = |name: &str| groups.iter().any(|group| is_filled(name, group));
+    let kept: Vec<(&str, &[usize])> =
+        every().filter(|(name, group)| is_filled(name, group) || !any(name) && group == &groups[0]).collect();
+    let panels = || kept.iter().copied();
     let columns = if panels().count() > 1 { 2 } else { 1 };
     let rows = panels().count().max(1).div_ceil(columns);
     let keys = variant_keys(reports, level);
@@ -426,7 +454,7 @@ fn latency_cdf(
     let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
     let few = starved(reports, shown, level);
     let more = joined(&[&share, &carried, short, &waiting, &few, &unmeasured, &note]);
-    heading(&mut scene, title, &subtitle(caption, &more));
+    heading(&mut scene, &format!("{title}{}", not_of(reports, level)), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let left = MARGIN + 58.0;
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
@@ -488,6 +516,27 @@ fn latency_cdf(
         }
     }
     Some(scene)
+}
+
+/// Many of what this level is about: of messages that carry those of a protocol, what they are.
+fn plural(reports: &[VariantReport], level: Level) -> String {
+    let flows = reports.iter().flat_map(|report| &report.flows).filter(|flow| (level.of)(flow).is_some());
+    let own = |flow: &FlowReport| flow.above.filter(|_| level.noun == "message").map(|above| above.carries);
+    let what: BTreeSet<Option<&str>> = flows.map(own).collect();
+    match what.iter().collect::<Vec<_>>()[..] {
+        [Some(carries)] => (*carries).to_owned(),
+        _ => format!("{}s", level.noun),
+    }
+}
+
+/// For the title of what packets or messages do: what users of the flows wait for, if it is not these. The
+/// variant with the fastest frames need not have the fastest Transfers.
+fn not_of(reports: &[VariantReport], level: Level) -> String {
+    let flows = reports.iter().flat_map(|report| &report.flows).filter(|flow| (level.of)(flow).is_some());
+    let above = flows.filter(|flow| flow.above.is_some() && level.noun != "round trip");
+    let units: BTreeSet<&str> = above.map(|flow| flow.books.unit).collect();
+    let units: Vec<&str> = units.into_iter().filter(|unit| !unit.is_empty()).collect();
+    if units.is_empty() { String::new() } else { format!(", not of {}", units.join(" or ")) }
 }
 
 /// What messages are, where they are not what users of flows see, and what of them is not shown.
@@ -820,6 +869,9 @@ fn over_time(
     points
 }
 
+/// Points of a line: time in the unit of its scale, and value.
+type Curve = Vec<(f64, f64)>;
+
 /// What a panel shows over time.
 struct Course {
     /// What the vertical axis shows.
@@ -903,6 +955,25 @@ const QUEUED: &str = "packets";
 /// could be seen of the others.
 const APART: u64 = 8;
 
+/// Jumps below this share of what is highest are none to see.
+const ROUGH: f64 = 0.01;
+/// Larger ones have to be told of.
+const CUT: f64 = 0.1;
+/// By so much smaller jumps are not just those of means over a little more.
+const CALMER: f64 = 3.0;
+
+/// How far lines go up and down from point to point, as a share of what is highest: four of five jumps are
+/// not larger. So the few at the beginning and the end of traffic do not count.
+fn roughness(lines: &[Curve]) -> f64 {
+    let high = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
+    let of = |line: &Curve| {
+        let mut jumps: Vec<f64> = line.windows(2).map(|pair| libm::fabs(pair[1].1 - pair[0].1)).collect();
+        jumps.sort_by(f64::total_cmp);
+        jumps.get(jumps.len() * 4 / 5).copied().unwrap_or(0.0)
+    };
+    if high > 0.0 { lines.iter().map(of).fold(0.0, f64::max) / high } else { 0.0 }
+}
+
 /// Scales of time.
 struct Scales {
     /// Of each variant.
@@ -929,6 +1000,35 @@ impl Scales {
             Scale { unit: TimeUnit::for_max(end_ps as f64), end_ps, least_ps }
         };
         Self { of: reports.iter().zip(&ends).map(scale).collect(), apart, uneven: apart }
+    }
+
+    /// Where traffic comes in bursts, means over another time than theirs beat with them: they go up and down
+    /// although nothing changes. If some time of up to four times as much has means that jump far less, it
+    /// holds whole bursts, and takes the place of the one before. `lines`: what is drawn of a variant.
+    fn fit_bursts(&mut self, reports: &[VariantReport], lines: &dyn Fn(&VariantReport, Scale) -> Vec<Curve>) {
+        let all: Vec<usize> = (0..reports.len()).collect();
+        let together: Vec<&[usize]> = if self.apart { all.chunks(1).collect() } else { vec![&all] };
+        for variants in together {
+            let Some(bin_ps) = variants.iter().map(|at| reports[*at].run.collector.bin_ps()).min() else {
+                continue;
+            };
+            let rough = |least_ps: u64| {
+                let of = |at: &usize| roughness(&lines(&reports[*at], Scale { least_ps, ..self.of[*at] }));
+                variants.iter().map(of).fold(0.0, f64::max)
+            };
+            let end_ps = self.of[variants[0]].end_ps;
+            let base = variants.iter().map(|at| self.of[*at].least_ps).fold(end_ps / POINTS as u64, u64::max);
+            let before = rough(base);
+            let times = (1..=3 * base / bin_ps).map(|bins| base + bins * bin_ps);
+            let times = times.filter(|time| *time <= end_ps / LEAST_POINTS);
+            let best = times.map(|time| (rough(time), time)).min_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((after, time)) = best
+                && before > ROUGH
+                && after < before / CALMER
+            {
+                variants.iter().for_each(|at| self.of[*at].least_ps = time);
+            }
+        }
     }
 
     /// Nothing can be seen of what is low on the axis of what is very much higher.
@@ -1014,27 +1114,26 @@ fn unit_of_rates(high: f64) -> (&'static str, f64) {
     }
 }
 
+/// What arrives of these flows over time, Gb/s; of a flow that the variant does not have nothing.
+fn rates(report: &VariantReport, scale: Scale, flows: &[&str]) -> Vec<Curve> {
+    let line = |name: &&str| {
+        let Some(index) = report.flows.iter().position(|flow| flow.name == **name) else { return Vec::new() };
+        let bins = &report.run.collector.flows()[index].bins;
+        over_time(report, scale, |range, ps| Some(gbps(bins[range].iter().map(|bin| bin.payload).sum(), ps)))
+    };
+    flows.iter().map(line).collect()
+}
+
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     let names = flow_names(panels, PACKETS);
     let shown = &names[..names.len().min(FLOWS_SHOWN)];
     let mut scales = Scales::new(panels, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
-    let lines: Vec<Vec<Vec<(f64, f64)>>> = panels
-        .iter()
-        .zip(&scales.of)
-        .map(|(report, scale)| {
-            let line = |name: &&str| {
-                let Some(index) = report.flows.iter().position(|flow| flow.name == **name) else {
-                    return Vec::new();
-                };
-                let bins = &report.run.collector.flows()[index].bins;
-                over_time(report, *scale, |range, ps| {
-                    Some(gbps(bins[range].iter().map(|bin| bin.payload).sum(), ps))
-                })
-            };
-            shown.iter().map(line).collect()
-        })
-        .collect();
+    scales.fit_bursts(panels, &|report, scale| rates(report, scale, shown));
+    let lines: Vec<_> =
+        panels.iter().zip(&scales.of).map(|(report, scale)| rates(report, *scale, shown)).collect();
+    let cut = lines.iter().any(|lines| roughness(lines) > CUT);
+    let cut = if cut { "bursts that means cut look higher or lower than others" } else { "" };
     let mut courses: Vec<Course> =
         lines.into_iter().map(|lines| Course { label: "in packets (Gb/s)", lines }).collect();
     scales.level(&courses);
@@ -1058,6 +1157,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let notes = joined(&[
         "payload of all packets delivered, also of those that say or repeat something",
         &coarse,
+        cut,
         &scales.grain(panels),
         scales.note(),
         &left_out(shown.len(), names.len(), "flows"),
@@ -1330,10 +1430,108 @@ mod tests {
         let mut reports = [WITHOUT, WITHOUT].map(|mood| VariantReport::new(run(mood)));
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         assert!(reports[0].flows.len() > 1);
-        assert!(bars::counted_things(&caption, &reports).is_none());
+        assert!(things::counted(&caption, &reports).is_none());
         (reports[0].overall.dropped, reports[1].overall.dropped) = (1_234, 5_678);
-        let svg = bars::counted_things(&caption, &reports).expect("they differ").to_svg();
+        let svg = things::counted(&caption, &reports).expect("they differ").to_svg();
         assert!(svg.contains("packets dropped") && svg.contains("1 234") && svg.contains("5 678"), "{svg}");
+    }
+
+    /// x of a text in a drawing.
+    fn x_of(svg: &str, text: &str) -> f64 {
+        let at = svg.lines().zip(svg.lines().skip(1)).find(|(_, line)| line.trim() == text);
+        let (open, _) = at.unwrap_or_else(|| panic!("{text} is not in {svg}"));
+        open.split("x=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    }
+
+    /// By hand: of two variants the first waits 9 us at its source and 1 us behind it, the second 2 us and
+    /// 3 us. What is decided on is 10 us against 5 us, so the first panel has the first variant longer,
+    /// although the second is longer without the source queue, which has a panel that says so.
+    #[test]
+    fn the_whole_latency_comes_first() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        for (report, parts) in reports.iter_mut().zip([[9u128, 1], [2, 3]]) {
+            report.flows.truncate(1);
+            let flow = &mut report.flows[0];
+            let packets = u128::from(flow.delivered.packets);
+            flow.spread.parts_ps = [0; 13];
+            flow.spread.parts_ps[Cause::SourceQueue as usize] = parts[0] * 1_000_000 * packets;
+            flow.spread.parts_ps[Cause::OutputContention as usize] = parts[1] * 1_000_000 * packets;
+            flow.latency.mean.value = ((parts[0] + parts[1]) * 1_000_000) as f64;
+        }
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let figure = svg(&caption, &reports, "decomposition").expect("it is drawn");
+        assert!(x_of(&figure, "10.0 µs") > x_of(&figure, "5.00 µs"));
+        let [whole, rest, shares] = ["whole latency", "without the source queue", "shares of the whole"]
+            .map(|title| x_of(&figure, title));
+        assert!(whole < rest && rest < shares && x_of(&figure, "10.0 µs") < rest);
+        // of little that waits at the source there is nothing to leave out
+        for report in &mut reports {
+            report.flows[0].spread.parts_ps[Cause::SourceQueue as usize] /= 100;
+        }
+        let figure = svg(&caption, &reports, "decomposition").expect("it is drawn");
+        assert!(!figure.contains("without the source queue"));
+    }
+
+    /// By hand: the first variant has the faster frames, and its 4 Transfers take 8 us in all, 2 us each; the
+    /// 3 of 4 of the second take 3 us, 1 us each, half as much. The first figure is about these, and the
+    /// others say in their titles that they are not.
+    #[test]
+    fn transfers_come_before_their_frames() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        for (report, (sum_ps, count)) in reports.iter_mut().zip([(8_000_000, 4), (3_000_000, 3)]) {
+            report.flows.truncate(1);
+            let above = Above {
+                carries: "frames of Scheduled Transfer",
+                nothing_else: true,
+                latency: "mean time of a Transfer",
+                sum_ps,
+                count,
+                lost_late: 0,
+                touched: [0; 2],
+            };
+            let flow = &mut report.flows[0];
+            flow.messages = Some(Box::new(flow.clone()));
+            flow.above = Some(above);
+            flow.books = Books { unit: "Transfers", asked: 4, arrived: count, ..Books::default() };
+            report.compare_with = Some(WITHOUT_NAME.into());
+        }
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        reports[0].run.name = WITHOUT_NAME.into();
+        let figures = all(&caption, &reports);
+        assert_eq!(figures[0].name, "times");
+        let first = &figures[0].svg;
+        let half = format!("1.00 µs, of 75.0 %  (\u{2212}50 % against {WITHOUT_NAME})");
+        assert!(x_of(first, "2.00 µs") > x_of(first, &half), "{first}");
+        assert!(first.contains("mean time of a Transfer"));
+        for (name, what) in [
+            ("message_cdf", "frames of Scheduled Transfer from protocol to protocol, not of Transfers"),
+            ("message_decomposition", "frames of Scheduled Transfer goes, not of Transfers"),
+            ("latency_cdf", "packets from creation to last bit, not of Transfers"),
+            ("decomposition", "packets goes, not of Transfers"),
+        ] {
+            assert!(svg(&caption, &reports, name).expect("it is drawn").contains(what), "{name}");
+        }
+        reports.iter_mut().for_each(|report| report.flows[0].above = None);
+        assert!(things::taken(&caption, &reports).is_none());
+        assert!(all(&caption, &reports).iter().all(|figure| !figure.svg.contains("not of Transfers")));
+    }
+
+    const WITHOUT_NAME: &str = "base";
+
+    /// Links of which one end repeats packets are in one variant only, and their repetitions are the result.
+    #[test]
+    fn what_only_some_variants_count_is_shown() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let end = models::stats::LinkStats { repeated: 4_321, ..Default::default() };
+        reports[1].run.outcome.links = vec![(0, 0, end)];
+        let figure = things::counted(&caption, &reports).expect("one repeats").to_svg();
+        assert!(figure.contains("repetitions on links") && figure.contains("4 321"), "{figure}");
+        assert!(x_of(&figure, "4 321") > x_of(&figure, "-"));
+        assert!(figure.contains("-: nothing of the kind can happen in this variant"));
+        reports[1].run.outcome.links[0].2.repeated = 0;
+        let none = things::counted(&caption, &reports).map(|scene| scene.to_svg());
+        assert!(none.is_none_or(|figure| !figure.contains("repetitions")));
     }
 
     /// A third waits: figures of latencies say so, for who waits is in none of them.
@@ -1463,7 +1661,9 @@ mod tests {
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let told = throughput(&caption, &reports).to_svg();
         // 4 000 octets in 20 packets of 4.3 us, in bins of the collector
-        let scales = Scales::new(&reports, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
+        let mut scales = Scales::new(&reports, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
+        let names = flow_names(&reports, PACKETS);
+        scales.fit_bursts(&reports, &|report, scale| rates(report, scale, &names));
         let grain = scales.of[0].grain(&reports[0]);
         assert!(grain >= 20 * LONG, "{grain}");
         let law = format!(
@@ -1558,6 +1758,42 @@ mod tests {
         assert_eq!(shares(0.8, 1.0), [100.0, 100.0, 80.0, 80.0, 40.0, 40.0, 20.0, 20.0]);
         // all arrive: the last step goes down to the edge, and nothing comes after it
         assert_eq!(shares(1.0, 1.0), [100.0, 100.0, 75.0, 75.0, 25.0, 25.0, 1.0]);
+    }
+
+    /// By hand: ten packets at once every 50 us are 0.2 packets a microsecond. Means over 31.25 us hold ten
+    /// or none of them or what is between; means over 50 us, or 100, hold all of one burst or of two.
+    #[test]
+    fn means_hold_whole_bursts() {
+        const PERIOD: u64 = 50_000_000;
+        let mut data = run(WITH);
+        data.collector = Collector::new(&CollectorConfig::new(&data.config, LENGTH));
+        for burst in 0..LENGTH.0 / PERIOD {
+            for n in 1..=10 {
+                let mut delivery = super::synthetic::plain(burst * PERIOD + n * 500_000, 500_000, 0);
+                (delivery.payload, delivery.link_ps) = (1_000, 500_000);
+                models::Probe::delivered(&mut data.collector, &delivery);
+            }
+        }
+        let reports = [VariantReport::new(data)];
+        let names = flow_names(&reports, PACKETS);
+        let lines = |report: &VariantReport, scale: Scale| rates(report, scale, &names);
+        let mut scales = Scales::new(&reports, busy_end, |_| 0);
+        assert!(roughness(&lines(&reports[0], scales.of[0])) > 0.3);
+        scales.fit_bursts(&reports, &lines);
+        let (grain, bin) = (scales.of[0].grain(&reports[0]), reports[0].run.collector.bin_ps());
+        let beside = |grain: u64| grain.abs_diff((grain + PERIOD / 2) / PERIOD * PERIOD);
+        assert!(beside(grain) <= 2 * bin, "{grain} in bins of {bin}");
+        let drawn = lines(&reports[0], scales.of[0]);
+        let law = gbps(10 * 1_000, PERIOD);
+        let near = drawn[0].iter().filter(|point| libm::fabs(point.1 - law) < 0.1 * law).count();
+        assert!(5 * near >= 4 * drawn[0].len(), "{law}: {drawn:?}");
+    }
+
+    /// A picture of one run has the seed of this run.
+    #[test]
+    fn a_chart_has_its_own_seed() {
+        assert_eq!(stamp_of_one("s · seeds 1, 3 · riosim 0.1.0", 3), "s · seed 3 · riosim 0.1.0");
+        assert_eq!(stamp_of_one("", 3), "");
     }
 
     /// A run so short that all of it is one mean: a line, as a point alone is not drawn.

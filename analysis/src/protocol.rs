@@ -5,7 +5,7 @@
 
 use crate::books::{Above, Account};
 use crate::estimate::quantile_samples;
-use crate::metric::Row;
+use crate::metric::{Kind, Row};
 use crate::num::{Num, count_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -82,6 +82,13 @@ pub(crate) trait Protocol: Sync {
     /// Columns of sweeps.
     fn columns(&self) -> &'static [Row<Get>] {
         &[]
+    }
+
+    /// Times that it is there for, microseconds, each with the words of a figure; not a number: there is
+    /// none.
+    fn times(&self) -> Vec<(&'static str, Get)> {
+        let means = self.columns().iter().filter(|row| row.unit == "us" && row.kind == Kind::Real);
+        means.map(|row| (row.words, row.get)).collect()
     }
 
     /// When all that each of its flows sets up was there; `None`: it never was.

@@ -1,25 +1,26 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, listed,
-    starved, subtitle, told, transient, under_way_share,
+    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, not_of,
+    plural, starved, subtitle, told, transient, under_way_share,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
     shorten, stroke,
 };
 use crate::baselines::baselines;
-use crate::counts::{self, measures};
 use crate::estimate::Estimate;
-use crate::num::{TimeUnit, change_text, count_text, ratio, three_digits, time_text};
+use crate::num::{TimeUnit, change_text, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
+use models::config::{Arbitration, Arrivals, Buffering, Destinations, DeviceModel, InputQueueing};
 use models::probe::Cause;
+use models::stats::TranslatorTotals;
 use plotters::style::RGBColor;
 use std::collections::BTreeSet;
 
 /// Rows of a bar chart.
-const ROWS_SHOWN: usize = 120;
+pub(super) const ROWS_SHOWN: usize = 120;
 
 /// A row of a bar chart: index of flow and of variant.
 struct Row<'a> {
@@ -49,9 +50,15 @@ fn rows<'a>(reports: &'a [VariantReport], names: &[&str], level: Level) -> (Vec<
     (rows, flows)
 }
 
-const BAR: f64 = 20.0;
-const BAR_PITCH: f64 = 25.0;
-const GROUP_GAP: f64 = 30.0;
+pub(super) const BAR: f64 = 20.0;
+pub(super) const BAR_PITCH: f64 = 25.0;
+pub(super) const GROUP_GAP: f64 = 30.0;
+
+const LAW: &str =
+    "black line: law for one FIFO at each input (Karol, Hluchyj, Morgan 1987), 0.586 for many ports";
+
+/// Room for the name of the variant that another one is compared with.
+pub(super) const BASE: f64 = 160.0;
 
 /// Vertical positions of bars, relative to the top of the plot, and the height of the plot.
 fn bar_places(rows: &[Row<'_>]) -> (Vec<f64>, f64) {
@@ -78,7 +85,11 @@ pub(super) struct Metric {
     /// What it cannot exceed, if there is such a thing.
     most: Option<f64>,
     /// What else is in it of such a flow, and a reader would not expect.
-    trap: fn(&FlowReport) -> Option<&'static str>,
+    trap: fn(&VariantReport, &FlowReport) -> Option<&'static str>,
+    /// Why a flow may have no value.
+    missing: &'static str,
+    /// What a law says that it comes to, where there is one.
+    law: fn(&VariantReport) -> Option<f64>,
     level: Level,
     of: fn(&FlowReport) -> Estimate,
 }
@@ -95,7 +106,9 @@ pub(super) const GOODPUT: Metric = Metric {
                completion, what never arrives is tried last, or the run is over",
     label: "goodput (Gb/s)",
     most: None,
-    trap: |_| None,
+    trap: |_, _| None,
+    missing: "-: there is none",
+    law: |_| None,
     level: MOVING,
     of: |flow| flow.goodput_gbps,
 };
@@ -105,7 +118,9 @@ pub(super) const ACCEPTED: Metric = Metric {
     subtitle: "share of the injection link, mean over the sources of a flow without end",
     label: "accepted load (% of the link of a source)",
     most: Some(100.0),
-    trap: |flow| (retry_share(flow) > 0.0).then_some("with segments that hosts refused by RETRY"),
+    trap: |_, flow| (retry_share(flow) > 0.0).then_some("with segments that hosts refused by RETRY"),
+    missing: "-: there is none",
+    law: |_| None,
     level: ENDLESS,
     of: |flow| Estimate {
         value: 100.0 * flow.accepted_load.value,
@@ -118,7 +133,9 @@ pub(super) const PER_SLOT: Metric = Metric {
     subtitle: "packets delivered for each source and tick of the cell clock",
     label: "packets per slot and source",
     most: Some(1.0),
-    trap: |_| None,
+    trap: |_, _| None,
+    missing: "-: there is none",
+    law: saturation_law,
     level: PACKETS,
     of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
 };
@@ -134,7 +151,16 @@ pub(super) const EFFICIENCY: Metric = Metric {
     subtitle: "octets that users got, each once, in all that their flow sent, delimiters included",
     label: "payload (% of octets on the link)",
     most: Some(100.0),
-    trap: |_| None,
+    trap: |report, flow| {
+        let index = report.flows.iter().position(|other| other.name == flow.name)?;
+        let translated = report.run.outcome.totals.of_flow::<TranslatorTotals>(index)?;
+        let some = !translated.translators.is_empty();
+        some.then_some(
+            "what a translator passes on is sent once more, and counts on each link that it is sent on",
+        )
+    },
+    missing: "-: switches copy its packets, and what is sent once for all is no share of one",
+    law: |_| None,
     level: CARRYING,
     of: |flow| counted(flow, efficiency),
 };
@@ -144,7 +170,9 @@ pub(super) const RETRY: Metric = Metric {
     subtitle: "share of packets for which the host had no place",
     label: "answered by RETRY (% of packets that want a response)",
     most: Some(100.0),
-    trap: |flow| flow.round_trips.as_ref().map(|_| "those of answers count as well"),
+    trap: |_, flow| flow.round_trips.as_ref().map(|_| "those of answers count as well"),
+    missing: "-: there is none",
+    law: |_| None,
     level: PROTOCOLS,
     of: |flow| counted(flow, retry_share),
 };
@@ -156,10 +184,45 @@ pub(super) const TRANSFERS: Metric = Metric {
     subtitle: "from the first beginning until all are complete, or the run is over",
     label: "payload rate (Gb/s)",
     most: None,
-    trap: |_| None,
+    trap: |_, _| None,
+    missing: "-: no Transfer has begun",
+    law: |_| None,
     level: TRANSFERRING,
     of: |flow| Estimate { value: flow.transfer_gbps.unwrap_or(f64::NAN), half_width: f64::NAN },
 };
+
+/// Packets per slot and source that leave one switch whose inputs have a FIFO each, when every source always
+/// has a packet for a port drawn anew: Karol, Hluchyj and Morgan 1987, table I; from nine ports on 1/4N above
+/// the limit for many, 2 - sqrt(2), which is what simulations of it come to.
+fn saturation_law(report: &VariantReport) -> Option<f64> {
+    const BY_PORTS: [f64; 8] = [1.0, 0.75, 0.6825, 0.6553, 0.6399, 0.6302, 0.6234, 0.6184];
+    let config = &report.run.config;
+    let mut ports = 0;
+    let mut switches = config.devices.iter().filter_map(|device| match &device.model {
+        DeviceModel::Switch(switch) => Some(switch),
+        DeviceModel::Endpoint(_) => {
+            ports += 1;
+            None
+        }
+    });
+    let (only, more) = (switches.next()?, switches.next());
+    let sources: Vec<_> = config.all_sources().collect();
+    let fits = more.is_none()
+        && only.slot.is_some()
+        && only.input == InputQueueing::Fifo
+        && only.arbitration == Arbitration::Random
+        && matches!(only.buffering, Buffering::Direct)
+        && sources.len() == ports
+        && sources.iter().all(|source| {
+            let everywhere = match &source.destinations {
+                Destinations::Uniform { ids, except } => ids.len() == ports && except.is_none(),
+                _ => false,
+            };
+            everywhere && matches!(source.arrivals, Arrivals::Saturated { .. })
+        });
+    let limit = 2.0 - std::f64::consts::SQRT_2 + 0.25 / ports as f64;
+    fits.then(|| BY_PORTS.get(ports - 1).copied().unwrap_or(limit))
+}
 
 /// A share of counts over the whole run, in percent.
 fn counted(flow: &FlowReport, share: fn(&FlowReport) -> f64) -> Estimate {
@@ -189,15 +252,32 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let against = match compared.first() {
         None => String::new(),
         Some(&base) if compared.len() == 1 => format!("(changes against {})", reports[base].run.name),
-        Some(_) => "(changes: each against the variant that the printed lines with → compare it with)".into(),
+        Some(_) => String::new(),
     };
     let drawn = rows.iter().any(|row| (metric.of)(row.flow).half_width.is_finite());
     let intervals = if drawn { "intervals: 95 %" } else { "" };
-    let trap = rows.iter().find_map(|row| (metric.trap)(row.flow)).unwrap_or("");
+    let trap = rows.iter().find_map(|row| (metric.trap)(&reports[row.variant], row.flow)).unwrap_or("");
+    let missing = rows.iter().any(|row| !(metric.of)(row.flow).value.is_finite());
+    let missing = if missing { metric.missing } else { "" };
+    let lawful = reports.iter().any(|report| (metric.law)(report).is_some());
+    let lawful = if lawful { LAW } else { "" };
     let transient = transient(reports);
-    let more = joined(&[variant, metric.subtitle, trap, intervals, &against, &transient, &note]);
+    let more =
+        joined(&[variant, metric.subtitle, lawful, trap, missing, intervals, &against, &transient, &note]);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
     let label_width = row_label_width(&rows, reports);
+    // of several bases each change names its own
+    let value_text = |row: &Row<'_>| {
+        let change = match changed(row) {
+            None => String::new(),
+            Some((_, change)) if compared.len() == 1 => format!("  ({change})"),
+            Some((base, change)) => {
+                format!("  ({change} against {})", shorten(&reports[base].run.name, LABEL, BASE))
+            }
+        };
+        format!("{}{change}", three_digits((metric.of)(row.flow).value))
+    };
+    let beside = rows.iter().map(|row| text_width(&value_text(row), LABEL)).fold(0.0, f64::max);
     let left = MARGIN + label_width + 10.0;
     let reach =
         |shown: Estimate| shown.value + if shown.half_width.is_finite() { shown.half_width } else { 0.0 };
@@ -207,7 +287,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         x: left,
         y: top,
         // room for the value behind the longest bar
-        width: PAGE - MARGIN - left - 130.0,
+        width: PAGE - MARGIN - left - (beside + 10.0).max(130.0),
         height,
         // a full link is the end of its scale
         horizontal: match metric.most {
@@ -228,6 +308,11 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         let (x, _) = panel.place((value, 0.0));
         scene.rect(left, y, x - left, BAR, stroke(row.variant).color);
         let mut end = x;
+        if let Some(law) = (metric.law)(&reports[row.variant]) {
+            let (x, _) = panel.place((law, 0.0));
+            scene.line(&[(x, y - 2.0), (x, y + BAR + 2.0)], INK, 3);
+            end = end.max(x);
+        }
         if shown.half_width.is_finite() && shown.half_width > 0.0 {
             let (from, _) = panel.place(((shown.value - shown.half_width).max(0.0), 0.0));
             let (to, _) = panel.place((shown.value + shown.half_width, 0.0));
@@ -238,75 +323,9 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
             for x in [from, to].into_iter().filter(|x| *x <= edge) {
                 scene.line(&[(x, middle - 4.0), (x, middle + 4.0)], INK, 1);
             }
-            end = to.min(edge).max(x);
+            end = to.min(edge).max(end);
         }
-        let change = changed(row).map_or(String::new(), |(_, change)| format!("  ({change})"));
-        let text = format!("{}{change}", three_digits(shown.value));
-        scene.value((end + 7.0, y + BAR / 2.0 + 4.6), &text, LABEL);
-    }
-    Some(scene)
-}
-
-/// What was counted in each run as a whole, each count with a scale of its own. `None`: nothing was, or there
-/// is nothing to set it beside.
-pub(super) fn counted_things(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
-    let mut things: Vec<(&str, Vec<(usize, u64)>)> = Vec::new();
-    for (variant, report) in reports.iter().enumerate() {
-        for (what, count) in measures(report) {
-            match things.iter_mut().find(|thing| thing.0 == what) {
-                Some(thing) => thing.1.push((variant, count)),
-                None => things.push((what, vec![(variant, count)])),
-            }
-        }
-    }
-    // what is alike everywhere is no result, but a reader of the others has to know of it
-    let alike = things.iter().filter(|(_, counts)| {
-        counts.len() == reports.len() && counts[0].1 > 0 && counts.iter().all(|count| count.1 == counts[0].1)
-    });
-    let all_reports: Vec<&VariantReport> = reports.iter().collect();
-    let alike: Vec<String> = alike
-        .map(|(what, counts)| format!("{} {}", counts::name(what, &all_reports), count_text(counts[0].1)))
-        .collect();
-    let alike = listed("the same in all variants", 3, alike.into_iter());
-    things.retain(|(_, counts)| counts.iter().any(|count| count.1 != counts[0].1));
-    let mut bars = 0;
-    let all = things.len();
-    things.retain(|(_, counts)| {
-        bars += counts.len();
-        bars <= ROWS_SHOWN
-    });
-    if things.is_empty() {
-        return None;
-    }
-    let names = things.iter().flat_map(|thing| &thing.1).map(|(variant, _)| &reports[*variant].run.name);
-    let label_width = names.map(|name| text_width(name, LABEL)).fold(60.0, f64::max).min(230.0);
-    let rows: usize = things.iter().map(|thing| thing.1.len()).sum();
-    let top = 82.0;
-    let height = rows as f64 * BAR_PITCH + things.len() as f64 * GROUP_GAP + 14.0;
-    let mut scene = Scene::new(PAGE as u32, (top + height) as u32);
-    let more = joined(&[
-        "in the whole run; each count has a scale of its own",
-        &left_out(things.len(), all, "counts"),
-        &alike,
-    ]);
-    heading(&mut scene, "Counts", &subtitle(caption, &more));
-    let left = MARGIN + label_width + 10.0;
-    let width = PAGE - MARGIN - left - 130.0;
-    let mut y = top;
-    for (what, all) in &things {
-        y += GROUP_GAP - 6.0;
-        let what = counts::name(what, &all_reports);
-        scene.text((MARGIN, y - 8.0), what, PANEL, Align::Left);
-        let most = all.iter().map(|count| count.1).max().unwrap_or(0).max(1);
-        for &(variant, count) in all {
-            let name = shorten(&reports[variant].run.name, LABEL, label_width);
-            scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
-            let length = width * ratio(count.into(), most.into());
-            scene.rect(left, y, length, BAR, stroke(variant).color);
-            scene.text((left + length + 7.0, y + BAR / 2.0 + 4.6), &count_text(count), LABEL, Align::Left);
-            y += BAR_PITCH;
-        }
-        y += 6.0;
+        scene.value((end + 7.0, y + BAR / 2.0 + 4.6), &value_text(row), LABEL);
     }
     Some(scene)
 }
@@ -362,6 +381,8 @@ fn cause_color(cause: Cause) -> RGBColor {
 /// A bar below this share of the longest is too short to see its parts: its value stands beside it, and the
 /// panel of shares has the parts.
 const SHORT_SHARE: f64 = 0.05;
+/// From panel to panel of a decomposition.
+const GAP: f64 = 26.0;
 /// A smaller share of a bar is less than a pixel.
 const SEEN_SHARE: f64 = 0.003;
 
@@ -382,6 +403,11 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         .filter(|cause| level.with_source_queue || *cause != Cause::SourceQueue)
         .collect();
     let sum = |row: &Row<'_>| -> f64 { shown.iter().map(|cause| row.flow.mean_part_ps(*cause)).sum() };
+    let total = |row: &Row<'_>| -> f64 { used.iter().map(|cause| row.flow.mean_part_ps(*cause)).sum() };
+    // Above saturation the source queue flattens everything else, so what is left of the time without it has
+    // a panel of its own.
+    let waits = |row: &Row<'_>| row.flow.share(Cause::SourceQueue) >= 0.5;
+    let apart = !level.with_source_queue && rows.iter().any(waits);
     let high = rows.iter().map(sum).fold(0.0, f64::max);
     let is_seen = |cause: &&Cause| {
         rows.iter().any(|row| {
@@ -405,11 +431,12 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let few = starved(reports, &names[..flows], level);
     let ended = format!("mean over the {}", level.ended);
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
-    let flat = rows.iter().any(is_short);
+    let flat = apart && rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
     let transient = transient(reports);
     let more = joined(&[variant, &ended, &carried, level.trap, &few, flat, &thin, &transient, &note]);
-    heading(&mut scene, &format!("Where the time of a {} goes", level.noun), &subtitle(caption, &more));
+    let title = format!("Where the time of {} goes{}", plural(reports, level), not_of(reports, level));
+    heading(&mut scene, &title, &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
@@ -421,51 +448,68 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let whole = |row: &Row<'_>| reports[row.variant].flow(&row.flow.name).map(there);
     let arrived: Vec<f64> = rows.iter().map(|row| whole(row).unwrap_or(1.0)).collect();
     let short = arrived.iter().any(|share| *share < 1.0);
-    let gap = if short { 150.0 } else { 74.0 };
-    let width = (PAGE - MARGIN - left - gap - 8.0) / 2.0;
     let unit = TimeUnit::for_max(high);
-    let absolute = Panel {
-        x: left,
+    let longest = rows.iter().map(total).fold(0.0, f64::max);
+    let whole_unit = TimeUnit::for_max(longest);
+    // What a reviewer decides on is the whole, so it comes first, with its value.
+    let means: Vec<String> = rows
+        .iter()
+        .zip(&arrived)
+        .map(|(row, arrived)| {
+            let mean = time_text(row.flow.latency.mean.value);
+            let some = *arrived < 1.0 && row.flow.delivered.packets > 0;
+            if some { format!("{mean}, of {:.1} %", 100.0 * arrived) } else { mean }
+        })
+        .collect();
+    let beside = means.iter().map(|mean| text_width(mean, TICK)).fold(0.0, f64::max) + 6.0;
+    let panels = if apart { 3.0 } else { 2.0 };
+    let room = PAGE - MARGIN - left - beside - GAP * (panels - 1.0);
+    let width = room / panels;
+    let panel = |x: f64, horizontal: Axis| Panel {
+        x,
         y: top,
         width,
         height,
-        horizontal: Axis::from_zero(unit.scale(high)),
+        horizontal,
         vertical: Axis::exactly(1.0),
     };
-    let shares = Panel { x: left + width + gap, horizontal: Axis::exactly(100.0), ..absolute };
-    let (left_title, right_title) = match level.with_source_queue {
-        true => ("latency", "shares"),
-        false => ("all but the source queue", "shares of the whole latency"),
-    };
-    for (panel, heading, label) in [
-        (&absolute, left_title, format!("mean time per {} ({})", level.noun, unit.symbol)),
-        (&shares, right_title, "share of latency (%)".to_string()),
-    ] {
+    let whole = panel(left, Axis::from_zero(whole_unit.scale(longest)));
+    let rest = panel(left + width + beside + GAP, Axis::from_zero(unit.scale(high)));
+    let shares = panel(PAGE - MARGIN - width, Axis::exactly(100.0));
+    let of_those = if short { "whole latency, of those that arrived" } else { "whole latency" };
+    let mut columns = vec![(&whole, width + beside, of_those, format!("mean ({})", whole_unit.symbol))];
+    if apart {
+        columns.push((&rest, width + GAP, "without the source queue", format!("mean ({})", unit.symbol)));
+    }
+    columns.push((&shares, width, "shares of the whole", "share of latency (%)".to_string()));
+    for (panel, room, heading, label) in columns {
         panel.vertical_grid(&mut scene, true);
         scene.line(&[(panel.x, panel.y), (panel.x, panel.y + height)], GREY, 1);
-        scene.text((panel.x, panel.y - 8.0), heading, PANEL, Align::Left);
+        let heading = shorten(heading, PANEL, room - 8.0);
+        scene.text((panel.x, panel.y - 8.0), &heading, PANEL, Align::Left);
         let middle = panel.x + panel.width / 2.0;
         scene.text((middle, top + height + 38.0), &label, LABEL, Align::Center);
     }
-    scene.text(
-        (shares.x - 8.0, shares.y - 8.0),
-        if short { "mean, of those that arrived" } else { "mean" },
-        TICK,
-        Align::Right,
-    );
-    for ((row, y), arrived) in rows.iter().zip(&places).zip(arrived) {
+    for ((row, y), mean) in rows.iter().zip(&places).zip(&means) {
         let y = top + y;
         row_label(&mut scene, row, reports, left, y, label_width);
-        let mut at = 0.0;
-        for cause in &shown {
-            let next = at + unit.scale(row.flow.mean_part_ps(*cause));
-            segment(&mut scene, &absolute, (at, next), y, *cause, "");
-            at = next;
-        }
-        // of a bar that is flattened by others
-        if is_short(row) {
-            let (x, _) = absolute.place((at, 0.0));
-            scene.value((x + 6.0, y + BAR / 2.0 + 4.6), &time_text(sum(row)), TICK);
+        let stack = |scene: &mut Scene, panel: &Panel, unit: TimeUnit, causes: &[Cause]| {
+            let mut at = 0.0;
+            for cause in causes {
+                let next = at + unit.scale(row.flow.mean_part_ps(*cause));
+                segment(scene, panel, (at, next), y, *cause, "");
+                at = next;
+            }
+            panel.place((at, 0.0)).0 + 6.0
+        };
+        let end = stack(&mut scene, &whole, whole_unit, &used);
+        scene.value((end, y + BAR / 2.0 + 4.6), mean, TICK);
+        if apart {
+            let end = stack(&mut scene, &rest, unit, &shown);
+            // of a bar that is flattened by others
+            if is_short(row) {
+                scene.value((end, y + BAR / 2.0 + 4.6), &time_text(sum(row)), TICK);
+            }
         }
         let mut at = 0.0;
         for cause in &used {
@@ -473,12 +517,6 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
             segment(&mut scene, &shares, (at, at + share), y, *cause, &format!("{share:.0}"));
             at += share;
         }
-        let (end, _) = shares.place((0.0, 0.0));
-        let mut mean = time_text(row.flow.latency.mean.value);
-        if arrived < 1.0 && row.flow.delivered.packets > 0 {
-            mean += &format!(", of {:.1} %", 100.0 * arrived);
-        }
-        scene.text((end - 8.0, y + BAR / 2.0 + 4.6), &mean, TICK, Align::Right);
     }
     Some(scene)
 }

@@ -3,26 +3,28 @@
 
 use super::{Caption, UNDER_WAY_SHARE, joined, subtitle, transient};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
-use crate::collect::senders_of;
 use crate::num::{ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
-use crate::scene::{Align, Scene, text_width};
+use crate::scene::{Align, Marker, Scene, text_width};
 use std::collections::BTreeSet;
 
 /// Variants that are shown.
 const VARIANTS: std::ops::RangeInclusive<usize> = 2..=30;
-const BAR: f64 = 20.0;
-const PITCH: f64 = 27.0;
+const BAR: f64 = 18.0;
+const PITCH: f64 = 23.0;
+/// More from variant to variant.
+const BETWEEN: f64 = 7.0;
 const GAP: f64 = 26.0;
 
 /// Variants whose share of survivors is named, the smallest first.
 const SURVIVORS_LISTED: usize = 6;
 
-/// What the bars of one column say of a variant.
+/// What one column says of each row.
 struct Column {
     heading: &'static str,
     label: &'static str,
+    /// Not a number: the row has no such thing.
     values: Vec<f64>,
     /// What was asked for, where it is less than the axis.
     marks: Vec<Option<f64>>,
@@ -30,74 +32,71 @@ struct Column {
     text: fn(f64) -> String,
 }
 
+/// A row: a variant, and one of the flows that are not hot.
+struct Row<'a> {
+    variant: usize,
+    flow: &'a FlowReport,
+    /// It begins its variant.
+    first: bool,
+}
+
+/// Every flow that is not hot and asks for something, with the declared victims first. Each has a row of its
+/// own: a mean of two would be that of neither, and those that the scenario calls nothing pay as well.
+fn rows(reports: &[VariantReport]) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for (variant, report) in reports.iter().enumerate() {
+        let mut flows: Vec<&FlowReport> = report
+            .flows
+            .iter()
+            .filter(|flow| flow.role != Some(Role::Hot) && !flow.carries_nothing())
+            .collect();
+        flows.sort_by_key(|flow| flow.role != Some(Role::Victim));
+        let row = |(n, flow)| Row { variant, flow, first: n == 0 };
+        rows.extend(flows.into_iter().enumerate().map(row));
+    }
+    rows
+}
+
 fn of_role(report: &VariantReport, role: Role) -> impl Iterator<Item = &FlowReport> {
     report.flows.iter().filter(move |flow| flow.role == Some(role))
 }
 
-/// Whether some victim always has more to send: what it offers is what the fabric lets in.
-fn greedy(reports: &[VariantReport]) -> bool {
-    reports.iter().any(|report| of_role(report, Role::Victim).any(|flow| flow.closed_loop))
+/// Whether some of them always have more to send: what such a flow offers is what the fabric lets in.
+fn greedy(rows: &[Row<'_>]) -> bool {
+    rows.iter().any(|row| row.flow.closed_loop)
 }
 
-/// A load of the victims, summed over their sources.
-fn load(report: &VariantReport, of: fn(&FlowReport) -> f64) -> f64 {
-    of_role(report, Role::Victim).map(|flow| flow.sources as f64 * of(flow)).sum()
-}
-
-/// Links on which victims send: two flows of one source share its link.
-fn links(report: &VariantReport) -> f64 {
-    let victims = (0..).zip(&report.flows).filter(|(_, flow)| flow.role == Some(Role::Victim));
-    let sources: BTreeSet<u32> = victims.flat_map(|(flow, _)| senders_of(&report.run.config, flow)).collect();
-    sources.len() as f64
-}
-
-/// Share of what the victims ask for that arrives, in percent. One that always has more to send asks for all
-/// of its link, so with such victims it is the share of their links.
-fn accepted(report: &VariantReport, greedy: bool) -> f64 {
-    let asked = if greedy { links(report) } else { load(report, |flow| flow.offered_load) };
-    100.0 * load(report, |flow| flow.accepted_load.value) / asked
-}
-
-/// What the victims of a variant ask for, in percent of their links, if none of them always has more to send.
-fn asked(report: &VariantReport) -> Option<f64> {
-    let open = of_role(report, Role::Victim).all(|flow| !flow.closed_loop);
-    open.then(|| 100.0 * load(report, |flow| flow.offered_load) / links(report))
+/// Share of what a flow asks for that arrives, in percent. One that always has more to send asks for all of
+/// its link, so with such flows it is the share of the link of a source.
+fn accepted(flow: &FlowReport, greedy: bool) -> f64 {
+    100.0 * flow.accepted_load.value / if greedy { 1.0 } else { flow.offered_load }
 }
 
 /// How far into the tail of the victims' latencies their number lets see.
 struct Tail {
     heading: &'static str,
     label: &'static str,
-    /// Likewise, where there are several victims: it is that of the slowest.
-    of_several: &'static str,
     of: fn(&FlowReport) -> f64,
 }
 
 const TAILS: [Tail; 3] = [
     Tail {
-        heading: "victims: 99.9 % of latencies",
+        heading: "latency, 99.9 %",
         label: "99.9th percentile (logarithmic)",
-        of_several: "99.9th percentile of the slowest flow (logarithmic)",
         of: |flow| flow.latency.p999.value,
     },
     Tail {
-        heading: "victims: 99 % of latencies",
+        heading: "latency, 99 %",
         label: "99th percentile (logarithmic)",
-        of_several: "99th percentile of the slowest flow (logarithmic)",
         of: |flow| flow.latency.p99.value,
     },
-    Tail {
-        heading: "victims: latency",
-        label: "mean (logarithmic)",
-        of_several: "mean of the slowest flow (logarithmic)",
-        of: |flow| flow.latency.mean.value,
-    },
+    Tail { heading: "latency, mean", label: "mean (logarithmic)", of: |flow| flow.latency.mean.value },
 ];
 
 /// The first of them that all victims of all variants have.
-fn tail(reports: &[VariantReport]) -> Option<&'static Tail> {
-    let victims = || reports.iter().flat_map(|report| of_role(report, Role::Victim));
-    TAILS.iter().find(|tail| victims().all(|flow| (tail.of)(flow) > 0.0))
+fn tail(rows: &[Row<'_>]) -> Option<&'static Tail> {
+    let victims = || rows.iter().filter(|row| row.flow.role == Some(Role::Victim));
+    TAILS.iter().find(|tail| victims().all(|row| (tail.of)(row.flow) > 0.0))
 }
 
 /// Where much of what victims asked for did not arrive: latencies are those of the rest. If more is asked for
@@ -155,45 +154,50 @@ fn other_hot_flows(reports: &[VariantReport]) -> String {
 pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let has = |report: &VariantReport, role| of_role(report, role).next().is_some();
     let both = |report: &VariantReport| has(report, Role::Victim) && has(report, Role::Hot);
-    let greedy = greedy(reports);
-    let loaded = reports.iter().all(|report| accepted(report, greedy).is_finite());
-    if !VARIANTS.contains(&reports.len()) || !reports.iter().all(both) || !loaded {
+    if !VARIANTS.contains(&reports.len()) || !reports.iter().all(both) {
         return None;
     }
-    let tail = tail(reports)?;
-    // of several victims the worst
-    let worst = |report| of_role(report, Role::Victim).map(tail.of).fold(0.0, f64::max);
-    let of = |value: fn(&VariantReport) -> f64| reports.iter().map(value).collect::<Vec<f64>>();
-    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-    let (tails, rates) = (reports.iter().map(worst).collect::<Vec<f64>>(), of(hot));
-    let least = tails.iter().copied().fold(f64::INFINITY, f64::min);
-    let none = || vec![None; reports.len()];
-    let several = reports.iter().any(|report| of_role(report, Role::Victim).count() > 1);
+    let rows = rows(reports);
+    let greedy = greedy(&rows);
+    let declared = |row: &&Row<'_>| row.flow.role == Some(Role::Victim);
+    if !rows.iter().filter(declared).all(|row| accepted(row.flow, greedy).is_finite()) {
+        return None;
+    }
+    let tail = tail(&rows)?;
+    let known = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<f64>>();
+    let most = |values: &[f64]| known(values).into_iter().fold(0.0, f64::max);
+    let tails: Vec<f64> = rows.iter().map(|row| (tail.of)(row.flow)).collect();
+    let least = known(&tails).into_iter().fold(f64::INFINITY, f64::min);
+    // the hot flows of a variant are one sum, which stands in its first row
+    let rate = |row: &Row<'_>| if row.first { hot(&reports[row.variant]) } else { f64::NAN };
+    let rates: Vec<f64> = rows.iter().map(rate).collect();
+    let none = || vec![None; rows.len()];
     // Whoever gets all that it asks for must not look worse than one that asks for more.
-    let marks = if greedy { reports.iter().map(asked).collect() } else { none() };
+    let asks = |row: &Row<'_>| (!row.flow.closed_loop).then_some(100.0 * row.flow.offered_load);
+    let marks: Vec<Option<f64>> = if greedy { rows.iter().map(asks).collect() } else { none() };
     let columns = [
         Column {
-            heading: "victims: throughput",
+            heading: "throughput",
             label: match greedy {
-                true if marks.iter().any(Option::is_some) => "accepted (% of their links; line: asked for)",
-                true => "accepted (% of their links)",
+                true if marks.iter().any(Option::is_some) => "accepted (% of its link; line: asked for)",
+                true => "accepted (% of its link)",
                 false => "accepted (% of offered)",
             },
-            values: reports.iter().map(|report| accepted(report, greedy)).collect(),
+            values: rows.iter().map(|row| accepted(row.flow, greedy)).collect(),
             marks,
             axis: Axis::exactly(100.0),
             text: |value| format!("{value:.1} %"),
         },
         Column {
             heading: tail.heading,
-            label: if several { tail.of_several } else { tail.label },
-            axis: Axis::log_times(least / 4.0, most(&tails)),
+            label: tail.label,
+            axis: Axis::log_times(least, most(&tails)),
             values: tails,
             marks: none(),
             text: time_text,
         },
         Column {
-            heading: "hot flows: payload",
+            heading: "all hot flows",
             label: "payload rate (Gb/s)",
             axis: Axis::from_zero(most(&rates)),
             values: rates,
@@ -201,18 +205,31 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
             text: three_digits,
         },
     ];
-    let names = reports.iter().map(|report| report.run.name.as_str());
-    let label_width = names.clone().map(|name| text_width(name, LABEL)).fold(60.0, f64::max).min(170.0);
-    let (top, left) = (102.0, MARGIN + label_width + 10.0);
-    let height = PITCH * reports.len() as f64 + 6.0;
+    let name = |row: &Row<'_>| {
+        let variant = reports[row.variant].run.name.as_str();
+        if row.first { (variant.to_owned(), row.flow.title()) } else { (String::new(), row.flow.title()) }
+    };
+    let names: Vec<(String, String)> = rows.iter().map(name).collect();
+    let widest = |of: fn(&(String, String)) -> &str, look| {
+        names.iter().map(|name| text_width(of(name), look)).fold(0.0, f64::max)
+    };
+    let variant_width = widest(|name| &name.0, LABEL).clamp(60.0, 150.0);
+    let flow_width = widest(|name| &name.1, TICK).min(110.0);
+    let left = MARGIN + variant_width + 10.0 + flow_width + 10.0;
+    let mut y = 102.0 + 6.0;
+    let mut places = Vec::new();
+    for (n, row) in rows.iter().enumerate() {
+        y += if n > 0 && row.first { BETWEEN } else { 0.0 };
+        places.push(y);
+        y += PITCH;
+    }
+    let (top, height) = (102.0, y - 102.0);
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let declared = "flows as the scenario declares them";
+    let declared = "victims and hot flows as the scenario declares them; the others are neither";
     let others = other_hot_flows(reports);
-    heading(
-        &mut scene,
-        "Victims and hot flows",
-        &subtitle(caption, &joined(&[declared, &others, &survivors(reports), &transient(reports)])),
-    );
+    let title = "What congestion costs the flows that are not hot";
+    let more = joined(&[declared, &others, &survivors(reports), &transient(reports)]);
+    heading(&mut scene, title, &subtitle(caption, &more));
     let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
     for (n, column) in columns.iter().enumerate() {
         // Room for the value behind the longest bar.
@@ -224,21 +241,32 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         scene.text((x, top - 10.0), column.heading, PANEL, Align::Left);
         let middle = x + panel.width / 2.0;
         scene.text((middle, top + height + 38.0), column.label, TICK, Align::Center);
-        for (row, &value) in column.values.iter().enumerate() {
-            let y = top + 6.0 + PITCH * row as f64;
-            let (end, _) = panel.place((value, 0.0));
-            scene.rect(x, y, (end - x).max(0.0), BAR, stroke(row).color);
-            let mark = column.marks[row].map(|mark| panel.place((mark, 0.0)).0);
+        for (at, &value) in column.values.iter().enumerate() {
+            if !value.is_finite() || column.axis.log && value <= 0.0 {
+                continue;
+            }
+            let (y, look) = (places[at], stroke(rows[at].variant));
+            let (mut end, _) = panel.place((value, 0.0));
+            match column.axis.log {
+                // a logarithmic axis has no zero where a bar could begin
+                true => {
+                    scene.marker_of((end, y + BAR / 2.0), Marker::Circle, look.color, 5.5);
+                    end += 5.0;
+                }
+                false => scene.rect(x, y, (end - x).max(0.0), BAR, look.color),
+            }
+            let mark = column.marks[at].map(|mark| panel.place((mark, 0.0)).0);
             if let Some(mark) = mark {
-                scene.line(&[(mark, y - 3.0), (mark, y + BAR + 3.0)], INK, 3);
+                scene.line(&[(mark, y - 2.0), (mark, y + BAR + 2.0)], INK, 3);
             }
             let end = mark.map_or(end, |mark| end.max(mark));
             scene.value((end + 6.0, y + BAR / 2.0 + 4.6), &(column.text)(value), TICK);
         }
     }
-    for (row, name) in names.enumerate() {
-        let y = top + 6.0 + PITCH * row as f64 + BAR / 2.0 + 4.6;
-        scene.text((left - 10.0, y), &shorten(name, LABEL, label_width), LABEL, Align::Right);
+    for (name, y) in names.iter().zip(&places) {
+        let y = y + BAR / 2.0 + 4.6;
+        scene.text((MARGIN, y), &shorten(&name.0, LABEL, variant_width), LABEL, Align::Left);
+        scene.text((left - 10.0, y), &shorten(&name.1, TICK, flow_width), TICK, Align::Right);
     }
     Some(scene)
 }

@@ -3,7 +3,7 @@
 use super::{Get, Protocol, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
-use crate::metric::Row;
+use crate::metric::{Kind, Row};
 use crate::num::{Num, count_text, three_digits, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -81,6 +81,20 @@ impl Protocol for Linx {
         COLUMNS
     }
 
+    fn times(&self) -> Vec<(&'static str, Get)> {
+        let up: Get =
+            |run, flow| figure(run, flow, |totals| totals.all_up.map_or(f64::NAN, |at| at.0 as f64 / 1e6));
+        let again: Get = |run, flow| {
+            figure(run, flow, |totals| {
+                TimesSummary::new(&totals.stats.reestablished).map_or(f64::NAN, |times| times.max_us.0)
+            })
+        };
+        let means = COLUMNS.iter().filter(|row| row.unit == "us" && row.kind == Kind::Real);
+        let means = means.map(|row| (row.words, row.get));
+        let since = std::iter::once(("since when all connections are up", up));
+        since.chain(means).chain([("longest time to connect again", again)]).collect()
+    }
+
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
         outcome.totals.of::<LinxTotals>().map(|totals| totals.all_up).collect()
     }
@@ -99,6 +113,7 @@ impl Protocol for Linx {
             return Vec::new();
         }
         vec![
+            ("messages lost with connections", all().map(|totals| totals.lost).sum()),
             ("frames held until an earlier one came", all().map(|totals| totals.stats.frames.held).sum()),
             (
                 "most frames held at once in a connection",
