@@ -121,7 +121,8 @@ impl Part {
     /// The earliest instant at which something happens here.
     fn next_here(&mut self) -> u64 {
         let links = &self.kernel.world.links;
-        let unaccepted = links.border.unaccepted().iter().map(|port| links.accepts[port.index()].time().0);
+        let unaccepted =
+            links.border.unaccepted().iter().map(|port| links.inputs[port.index()].accepted.time().0);
         let accepted = unaccepted.min().unwrap_or(u64::MAX);
         self.kernel.next_key().map_or(accepted, |key| accepted.min(key.time().0))
     }

@@ -79,7 +79,7 @@ impl Endpoint {
         let Port { tx, rx } = &links.ports[self.port.index()];
         if tx.done <= cx.key() {
             self.post_create(links, cx);
-        } else if !tx.done_posted {
+        } else if !tx.clock.end_posted {
             // The creation that was posted may have been made up earlier, with nothing posted in its place.
             self.await_next(links, cx);
         } else if rx.special & special::INTERLEAVED != 0 {

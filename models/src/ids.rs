@@ -239,7 +239,36 @@ impl Owner {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nodes {
     owners: Vec<Owner>,
+    /// The owners of [`GROUP`] ports in one word, where that is possible: of them a line holds those of 128
+    /// ports, and every event asks.
+    groups: Vec<Group>,
     first: Vec<PortId>,
+}
+
+/// Ports whose owners may be one word.
+const GROUP: usize = 8;
+
+/// The owner of all ports of a group, if it is a switch; or of the first, if each belongs to an endpoint, and
+/// these are numbered as the ports are; or [`Group::MIXED`].
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Group(i32);
+
+impl Group {
+    const MIXED: Self = Group(i32::MIN);
+
+    fn of(owners: &[Owner]) -> Self {
+        let [first, ..] = owners else { return Group::MIXED };
+        let here = Group(first.0);
+        let fits = owners.len() == GROUP && (0..GROUP).all(|place| here.owner(place) == Some(owners[place]));
+        if fits { here } else { Group::MIXED }
+    }
+
+    /// The owner of a port of the group.
+    #[inline(always)]
+    fn owner(self, place: usize) -> Option<Owner> {
+        let back = if self.0 < 0 { place as i32 } else { 0 };
+        (self != Group::MIXED).then(|| Owner(self.0 - back))
+    }
 }
 
 impl Nodes {
@@ -247,12 +276,19 @@ impl Nodes {
     pub fn push(&mut self, owner: Owner, ports: usize) {
         self.first.push(PortId(self.owners.len() as u32));
         self.owners.resize(self.owners.len() + ports, owner);
+        // The last group may have been open.
+        self.groups.pop();
+        let open = self.owners[self.groups.len() * GROUP..].chunks(GROUP);
+        self.groups.extend(open.map(Group::of));
     }
 
     /// The owner of a port.
     #[inline(always)]
     pub fn owner(&self, port: PortId) -> Owner {
-        self.owners[port.index()]
+        match self.groups[port.index() / GROUP].owner(port.index() % GROUP) {
+            Some(owner) => owner,
+            None => self.owners[port.index()],
+        }
     }
 
     #[inline(always)]
@@ -321,5 +357,28 @@ mod tests {
         );
         assert_eq!((nodes.port((1, 2)), nodes.number(1, PortId(3))), (PortId(3), 2));
         assert_eq!((nodes.endpoint_of(2), nodes.is_switch(PortId(4))), (EndpointId(1), false));
+    }
+
+    /// Whether a group has one switch, endpoints in a row, or a border in it: each port has its own owner.
+    #[test]
+    fn owners_of_groups_are_those_of_ports() {
+        let mut nodes = Nodes::default();
+        let (mut law, mut devices) = (Vec::new(), [0, 0]);
+        for ports in [1, 1, 1, 20, 1, 1, 1, 1, 1, 1, 1, 1, 1, 16, 3] {
+            let (owner, node) = if ports == 1 {
+                let endpoint = EndpointId(devices[0]);
+                (endpoint.into(), Node::Endpoint(endpoint))
+            } else {
+                let switch = SwitchId(devices[1]);
+                (switch.into(), Node::Switch(switch))
+            };
+            devices[usize::from(ports != 1)] += 1;
+            nodes.push(owner, ports);
+            law.resize(law.len() + ports, node);
+        }
+        let found: Vec<Node> = (0..law.len() as u32).map(|port| nodes.node(PortId(port))).collect();
+        assert_eq!(found, law);
+        let words = nodes.groups.iter().filter(|group| **group != Group::MIXED);
+        assert!(words.clone().any(|group| group.0 >= 0) && words.clone().any(|group| group.0 < 0));
     }
 }

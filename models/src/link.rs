@@ -22,7 +22,7 @@ use crate::link::credit::Lengths;
 use crate::link::interleave::Interleave;
 use crate::link::mail::Peer;
 use crate::link::medium::Channels;
-use crate::link::port::{Cold, LinkTiming, Port, special};
+use crate::link::port::{Cold, Input, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
 use crate::link::wire::WireTiming;
 use crate::observe::Build;
@@ -47,10 +47,14 @@ pub(crate) struct Links<P: Build> {
     pub lists: Vec<List>,
     pub ports: Vec<Port<P::Ports>>,
     pub cold: Vec<Cold<P::Ports>>,
-    /// Cut-through, by port: when the packet that came last through it is accepted, its last octet being in.
-    pub accepts: Vec<EventKey>,
+    pub inputs: Vec<Input<P::Ports>>,
     /// Kinds of links.
     pub timings: Vec<LinkTiming>,
+    /// All of them send as fast.
+    pub one_pace: bool,
+    /// By port: the staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
+    /// Here and not at the transmitter, because a line holds those of 64 ports.
+    pub identity_queues: Vec<u8>,
     /// Ends of symbolic links, by port; empty if there are none.
     pub ends: Vec<Option<Box<End>>>,
     pub wire_checked: WireChecked,
@@ -73,7 +77,9 @@ impl<P: Build> Links<P> {
             ports: Vec::with_capacity(ports),
             cold: Vec::with_capacity(ports),
             timings: Vec::new(),
-            accepts: vec![EventKey::MIN; ports],
+            one_pace: true,
+            identity_queues: vec![0; ports],
+            inputs: vec![Input::new(); ports],
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
             border: Border::default(),
@@ -134,6 +140,8 @@ impl<P: Build> Links<P> {
         let known = self.timings.iter().position(|known| *known == timing);
         let number = known.unwrap_or_else(|| {
             self.timings.push(timing);
+            let first = &self.timings[0];
+            self.one_pace &= timing.char_num * first.char_den == first.char_num * timing.char_den;
             self.timings.len() - 1
         });
         u16::try_from(number).expect("at most 65 536 kinds of links")

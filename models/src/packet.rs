@@ -7,7 +7,7 @@ pub(crate) use carried::{Cargo, Carried, Delay, Frame, Late};
 
 use crate::config::{NO_PORT, PRIORITIES};
 use crate::ids::PortId;
-use crate::observe::clock::Snapshot;
+use crate::observe::clock::{Since, StoppedBefore};
 use crate::observe::probe::{Cause, PacketId, Parts};
 use crate::ports::PortSet;
 use sim_core::prefetch;
@@ -34,13 +34,15 @@ pub(crate) const UNSTAGED: u8 = 0xFF;
 /// First pseudo queue of multicast sets; below are staging queues.
 pub(crate) const MULTICAST_QUEUES: u8 = 192;
 
-/// The packet waits and its snapshot is valid.
+/// The packet waits, and [`Packet::since`] is valid.
 pub(crate) const WAITING: u8 = 1;
 /// The packet waits before the buffers of its output (in an input queue).
 pub(crate) const AT_INPUT: u8 = 2;
+/// [`Packet::stopped`] is valid, too; else it stands for zeros.
+pub(crate) const WAS_STOPPED: u8 = 4;
 
-/// One packet. The first line is what every hop touches, the second is touched once a hop, the third only
-/// when the packet waits.
+/// One packet. The first line is touched when it arrives somewhere, and the second when it leaves; the third
+/// where it begins and ends, and where its queue was ever stopped.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Packet {
@@ -51,12 +53,9 @@ pub(crate) struct Packet {
     /// Group of multicast copies that share one input buffer, or [`NIL`].
     pub share: u32,
     pub sequence: u32,
-    /// Time on the injection link with the delimiter.
-    pub link_ps: u32,
     /// Order of arrival at this device, wraps.
     pub stamp: u32,
     pub wire: u16,
-    pub payload: u16,
     pub flow: u16,
     /// Source within the endpoint.
     pub origin: u16,
@@ -67,11 +66,49 @@ pub(crate) struct Packet {
     pub flags: u8,
     /// Index of the port whose transmitter the packet is for.
     pub port: PortId,
+    pub since: Since,
+    pub times: Times,
     pub created: u64,
     /// First character on the injection link, of the first transmission; 0 before it.
     pub left: u64,
-    pub parts: [u64; 9],
-    pub snapshot: Snapshot,
+    pub stopped: StoppedBefore,
+    /// Time on the injection link with the delimiter.
+    pub link_ps: u32,
+    pub payload: u16,
+}
+
+const _: () = assert!(size_of::<Packet>() == 192);
+
+/// Where the time of a packet went so far: what its record has of it. The time at the source comes last: only
+/// endpoints add to it, so it may lie beyond what every hop touches.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Times([u64; 9]);
+
+impl Times {
+    #[inline(always)]
+    const fn place(cause: Cause) -> usize {
+        (cause as usize + 8) % 9
+    }
+
+    /// The whole.
+    pub fn sum(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+impl std::ops::Index<Cause> for Times {
+    type Output = u64;
+    #[inline(always)]
+    fn index(&self, cause: Cause) -> &u64 {
+        &self.0[Times::place(cause)]
+    }
+}
+
+impl std::ops::IndexMut<Cause> for Times {
+    #[inline(always)]
+    fn index_mut(&mut self, cause: Cause) -> &mut u64 {
+        &mut self.0[Times::place(cause)]
+    }
 }
 
 impl Packet {
@@ -112,7 +149,7 @@ impl Packet {
     /// Where its time went so far; `delay`: what lies beside the record.
     pub fn parts(&self, delay: Delay) -> Parts {
         let mut parts = Parts::default();
-        parts.causes[..9].copy_from_slice(&self.parts);
+        Cause::ALL[..9].iter().for_each(|&cause| parts[cause] = self.times[cause]);
         parts[Cause::Recovery] = delay.recovery;
         parts[Cause::NoAckId] = delay.no_ack_id;
         parts.source = self.left.saturating_sub(self.created);
@@ -235,8 +272,7 @@ impl Packets {
     pub fn prefetch(&self, id: u32) {
         if let Some(record) = self.records.get(id as usize) {
             prefetch(&record.next);
-            prefetch(&record.parts);
-            prefetch(&record.parts[8]);
+            prefetch(&record.times);
         }
     }
 

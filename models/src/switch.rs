@@ -15,6 +15,8 @@ mod together;
 
 use crate::config::{Arbitration, Detector, PRIORITIES, Verdict};
 use crate::ids::PortId;
+use crate::link::Links;
+use crate::observe::Build;
 use crate::packet::List;
 use crate::ports::{PortSet, Ports};
 use crate::voq::Backpressure;
@@ -34,27 +36,62 @@ pub(crate) struct Hop {
 pub(crate) const COPIED: u8 = 0xFE;
 pub(crate) const DROP: u8 = 0xFF;
 
-/// Everything about a switch that is not a port.
+/// Everything about a switch that is not a port. What every hop asks for comes first, in three lines: where
+/// to, who may, and how it waits.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Switch<S> {
-    pub device: u32,
+    pub routes: Routes,
     /// Index of port 0.
     pub base: PortId,
     pub ports: u32,
     /// First list of output 0.
     pub lists: u32,
+    pub stamp: u32,
+    /// Inputs with all reads in use (may be stale).
+    pub reading: S,
+
+    /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
+    pub waiting_outputs: S,
+    /// All outputs where they choose together (cell clock, iSLIP), so that `waiting_outputs` says nothing;
+    /// else none.
+    pub choose_together: S,
+    pub slot: u64,
+    pub reads: u32,
+    pub x_on: u32,
+    pub x_off: u32,
+    pub arbitration: Arbitration,
     pub fifo: bool,
     /// The transmitter reads the input buffers themselves.
     pub direct: bool,
-    /// Packets that an output's lane (or the whole output) takes; only without `direct`.
-    pub depth: u32,
     pub crosspoint: bool,
-    pub arbitration: Arbitration,
-    pub slot: u64,
-    pub reads: u32,
     /// Packets may leave before they are in.
     pub cuts_through: bool,
-    pub routes: Routes,
+    pub detect: bool,
+    /// Some verdict is by ingress.
+    pub per_ingress: bool,
+    /// Packets whose staging queue is stopped do not count.
+    pub leave_out: bool,
+    /// One pool of buffers for all outputs.
+    pub pool: bool,
+    pub tick_posted: bool,
+    /// Channels that have verdicts of their own, because a port links messages with them.
+    pub told_apart: Channels,
+
+    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`; behind them, likewise,
+    /// those of each channel that is told apart.
+    pub occupancy: Box<[Cell]>,
+    /// Packets that wait by `[(priority * ports + output) * ports + input]`, with output buffers those in
+    /// front of them; empty unless that decides who goes first.
+    pub queued: Box<[u16]>,
+    /// Thresholds and verdicts of each egress port; empty: those above are of all.
+    pub watches: Box<[Watch]>,
+    /// Who tells the neighbours of congestion.
+    pub backpressure: Option<Box<Backpressure>>,
+    pub device: u32,
+
+    /// Packets that an output's lane (or the whole output) takes; only without `direct`.
+    pub depth: u32,
     pub masks: Vec<PortSet>,
     pub mask_next_hops: Vec<Vec<PortSet>>,
     /// Input lists before the outputs: FIFO `[priority][input]` or, per output, `[priority][output][input]`.
@@ -64,49 +101,37 @@ pub(crate) struct Switch<S> {
     /// Packets in each (output, lane) list by priority, only with a depth:
     /// `[(priority*ports+output)*lanes+lane]`.
     pub filled: Vec<u16>,
-    /// Packets that wait by `[(priority * ports + output) * ports + input]`, with output buffers those in
-    /// front of them; empty unless that decides who goes first.
-    pub queued: Vec<u16>,
-    /// Inputs with all reads in use (may be stale).
-    pub reading: S,
-    /// Who reads each input.
-    pub reads_of: Vec<Reads<S>>,
     /// Who reads each channel of each input, where channels share links by micropackets.
     pub channel_reads: Option<Box<ChannelReads<S>>>,
-    /// Outputs that are idle although packets wait in their lists: of each it has been tried to start one.
-    pub waiting_outputs: S,
-    /// All outputs where they choose together (cell clock, iSLIP), so that `waiting_outputs` says nothing;
-    /// else none.
-    pub choose_together: S,
     /// Packets exposed at the head of each FIFO input, by priority.
     pub exposed: Vec<[u16; 4]>,
-    pub x_on: u32,
-    pub x_off: u32,
-    pub detect: bool,
-    /// Some verdict is by ingress.
-    pub per_ingress: bool,
-    /// Thresholds and verdicts of each egress port; empty: those above are of all.
-    pub watches: Vec<Watch>,
-    /// Channels that have verdicts of their own, because a port links messages with them.
-    pub told_apart: Channels,
-    /// Packets whose staging queue is stopped do not count.
-    pub leave_out: bool,
     /// Places that a staging queue may take in a buffer behind the inputs, `u32::MAX` = all.
     pub quota: u32,
-    /// One pool of buffers for all outputs.
-    pub pool: bool,
     /// Output to which a place of the pool that became free was given last, by priority.
     pub pool_pointers: [u8; PRIORITIES],
-    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`; behind them, likewise,
-    /// those of each channel that is told apart.
-    pub occupancy: Vec<u16>,
-    /// Congested egress ports, by ingress (per ingress) or one word; likewise for each channel.
-    pub raw: Vec<S>,
-    /// Who tells the neighbours of congestion.
-    pub backpressure: Option<Box<Backpressure>>,
-    pub stamp: u32,
     pub rng: Option<Box<Stream>>,
-    pub tick_posted: bool,
+}
+
+/// Packets that a detector has counted, and in the highest bit whether it is on: both are asked for at once.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Cell(u32);
+
+impl Cell {
+    const ON: u32 = 1 << 31;
+
+    fn new(packets: u32, on: bool) -> Self {
+        Cell(packets | if on { Cell::ON } else { 0 })
+    }
+
+    #[inline(always)]
+    fn packets(self) -> u32 {
+        self.0 & !Cell::ON
+    }
+
+    #[inline(always)]
+    fn is_on(self) -> bool {
+        self.0 & Cell::ON != 0
+    }
 }
 
 /// When an egress port is congested, where ports differ.
@@ -132,16 +157,6 @@ impl Watch {
 /// read, and who wants one looks closer.
 pub(crate) const BY_CHANNEL: u32 = 0;
 
-/// Who reads an input, and who read it last.
-#[derive(Copy, Clone, Debug)]
-pub(crate) struct Reads<S> {
-    /// Outputs that read from it, one bit each (may be stale).
-    pub outputs: S,
-    /// Output that read it last, by priority, and for virtual channels: the one after it is next when the
-    /// input can be read again (accept pointers of iSLIP).
-    pub last: [u8; PRIORITIES + 1],
-}
-
 /// Whether `outputs` are as many as may read at a time. One is the ordinary case, and to count bits is slow
 /// where the processor may not be asked to.
 #[inline(always)]
@@ -161,11 +176,11 @@ pub(crate) struct Access {
 impl<S: Ports> Switch<S> {
     /// Output `out` does not read `input` any more.
     #[inline(always)]
-    pub fn read_ended(&mut self, input: u32, out: u32) {
-        let outputs = &mut self.reads_of[input as usize].outputs;
-        *outputs &= !S::one(out);
+    pub fn read_ended<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, out: u32) {
+        let readers = &mut links.inputs[(self.base + input).index()].readers;
+        *readers &= !S::one(out);
         // Another may have begun in the instant in which this one ends.
-        let full = all_taken(*outputs, self.reads);
+        let full = all_taken(*readers, self.reads);
         self.reading = self.reading & !S::one(input) | S::one_if(input, full);
     }
 
@@ -175,14 +190,11 @@ impl<S: Ports> Switch<S> {
         self.watches.get(out as usize).map_or(self.per_ingress, |watch| watch.per_ingress)
     }
 
-    /// Where a packet of `input` for `out` counts: (cell of `occupancy`, word of `raw`).
+    /// The cell of `occupancy` where a packet of `input` for `out` counts.
     #[inline]
-    pub fn detector_of(&self, input: u32, out: u32) -> (usize, usize) {
-        if self.judges_by_ingress(out) {
-            ((input * self.ports + out) as usize, input as usize)
-        } else {
-            (out as usize, 0)
-        }
+    pub fn detector_of(&self, input: u32, out: u32) -> usize {
+        let row = if self.judges_by_ingress(out) { input * self.ports } else { 0 };
+        (row + out) as usize
     }
 
     /// Channel in which packets of a priority, or of the VCID above the priorities, are judged; 0 for VC0,
@@ -195,11 +207,9 @@ impl<S: Ports> Switch<S> {
     }
 
     /// Where a packet of `input` for `out` counts that is judged in a channel.
-    pub fn detector_in(&self, channel: u8, input: u32, out: u32) -> (usize, usize) {
-        let (cell, word) = self.detector_of(input, out);
+    pub fn detector_in(&self, channel: u8, input: u32, out: u32) -> usize {
         let channels = 1 + usize::from(self.told_apart.count());
-        let channel = usize::from(channel);
-        (cell + channel * self.occupancy.len() / channels, word + channel * self.raw.len() / channels)
+        self.detector_of(input, out) + usize::from(channel) * self.occupancy.len() / channels
     }
 
     /// Inputs and outputs are matched together. Buffers behind the inputs decouple them: there each output

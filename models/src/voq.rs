@@ -73,7 +73,7 @@ impl<P: Build> Links<P> {
     /// Staging queue of a unicast packet that leaves through `output` for the neighbour's port `next_hop`.
     #[inline(always)]
     pub fn queue_of(&self, output: PortId, next_hop: u8) -> u8 {
-        match self.ports[output.index()].tx.identity_queues {
+        match self.identity_queues[output.index()] {
             0 => UNSTAGED,
             0xFF => self.cold[output.index()].queue_of(next_hop),
             ports if next_hop < ports => next_hop,

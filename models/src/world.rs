@@ -38,7 +38,7 @@ use crate::observe::Build;
 use crate::packet::{List, NIL};
 use crate::ports::Ports;
 use crate::registers::Registers;
-use crate::switch::{Reads, Routes, Switch, Watch};
+use crate::switch::{Cell, Routes, Switch, Watch};
 use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::outcome::Outcome;
@@ -245,9 +245,9 @@ impl<P: Build> Fabric<P> {
                     inputs: vec![List::default(); inputs],
                     heads: vec![P::Ports::EMPTY; if direct { 0 } else { n * PRIORITIES }],
                     filled: vec![0; if direct { 0 } else { n * PRIORITIES * lanes as usize }],
-                    queued: vec![0; if s.arbitration.counts_queues() { n * n * PRIORITIES } else { 0 }],
+                    queued: vec![0; if s.arbitration.counts_queues() { n * n * PRIORITIES } else { 0 }]
+                        .into(),
                     reading: P::Ports::EMPTY,
-                    reads_of: vec![Reads { outputs: P::Ports::EMPTY, last: [UNSERVED; PRIORITIES + 1] }; n],
                     channel_reads: None,
                     waiting_outputs: P::Ports::EMPTY,
                     choose_together: P::Ports::EMPTY,
@@ -256,14 +256,13 @@ impl<P: Build> Fabric<P> {
                     x_off: detector.map_or(0, |d| u32::from(d.x_off)),
                     detect: detector.is_some(),
                     per_ingress,
-                    watches: if alike { Vec::new() } else { detectors.iter().map(Watch::new).collect() },
+                    watches: if alike { Box::default() } else { detectors.iter().map(Watch::new).collect() },
                     told_apart: lp_serial::link::Channels::None,
                     leave_out: s.leave_out_stopped && detector.is_some(),
                     quota: s.queue_quota.map_or(u32::MAX, u32::from),
                     pool: matches!(s.buffering, Buffering::Shared { .. }),
                     pool_pointers: [UNSERVED; PRIORITIES],
-                    occupancy: vec![0; if per_ingress { n * n } else { n }],
-                    raw: vec![P::Ports::EMPTY; if per_ingress { n } else { 1 }],
+                    occupancy: vec![Cell::default(); if per_ingress { n * n } else { n }].into(),
                     backpressure: None,
                     stamp: 0,
                     rng: (s.arbitration == Arbitration::Random)
@@ -395,7 +394,7 @@ impl<P: Build> Fabric<P> {
 
     #[inline(always)]
     fn done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        self.links.ports[port.index()].tx.done_posted = false;
+        self.links.ports[port.index()].tx.clock.end_posted = false;
         match self.links.nodes.node(port) {
             Node::Switch(s) => self.switches[s].done(&mut self.links, cx, port),
             Node::Endpoint(e) => self.endpoint_turn(cx, e),
@@ -480,6 +479,7 @@ impl<P: Build> World for Fabric<P> {
         match event.payload.unpack() {
             Happening::Arrive { packet, destination, .. } => {
                 self.links.packets.prefetch(packet);
+                prefetch(&self.links.inputs[port.index()]);
                 let Node::Switch(s) = self.links.nodes.node(port) else { return };
                 let switch = &self.switches[s];
                 let Some(hop) = switch.routes.get(usize::from(destination)) else { return };

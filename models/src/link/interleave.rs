@@ -167,7 +167,7 @@ impl<P: Build> Links<P> {
     /// The end of a transmission is an event of its own kind.
     fn post_left<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let tx = &mut self.ports[port.index()].tx;
-        tx.done_posted = true;
+        tx.clock.end_posted = true;
         cx.post(tx.done, port.into(), LinkStep::Left.pack());
     }
 
@@ -230,7 +230,7 @@ impl<P: Build> Links<P> {
         let left = tx.done.time().0 - now;
         let (reading, reading_kind) = (tx.reading, tx.reading_kind);
         (tx.reading, tx.reading_kind) = (NO_INPUT, reading::ORDINARY);
-        (tx.done, tx.done_posted) = (cx.key(), false);
+        (tx.done, tx.clock.end_posted) = (cx.key(), false);
         tx.clock.interrupt(now);
         rx.wire.cut(now);
         let stopped = Stopped { sending, since: now, left, reading, reading_kind, share };
@@ -258,7 +258,7 @@ impl<P: Build> Links<P> {
     fn late_by(&mut self, port: PortId, sending: &Sending, time: u64) {
         if !sending.has_arrival {
             let cause = if self.nodes.is_switch(port) { Cause::OutputContention } else { Cause::SourceQueue };
-            self.packets[sending.packet].parts[cause as usize] += time;
+            self.packets[sending.packet].times[cause] += time;
         }
     }
 
@@ -346,7 +346,7 @@ impl<P: Build> Links<P> {
             self.late_by(port, &sending, now - sending.from);
         }
         self.interleave(port).on_wire = None;
-        self.ports[port.index()].tx.done_posted = false;
+        self.ports[port.index()].tx.clock.end_posted = false;
         if sending.has_arrival {
             let behind = self.timings[self.ports[port.index()].tx.timing as usize].behind();
             let gone = &mut self.interleave(port).gone;

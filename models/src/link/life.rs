@@ -6,9 +6,10 @@ use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::Build;
+use crate::observe::clock::{Since, StoppedBefore};
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, DropReason, Dropped, Offered, PacketId, PacketStep};
-use crate::packet::{MAINTENANCE, NIL, Packet};
+use crate::packet::{MAINTENANCE, NIL, Packet, Times};
 use sim_core::{EventList, Time};
 
 /// What is known of a packet when it is made.
@@ -69,10 +70,8 @@ impl<P: Build> Links<P> {
             source: device,
             share: NIL,
             sequence: made.sequence,
-            link_ps: link_ps as u32,
             stamp: place.stamp,
             wire: made.size.wire,
-            payload: made.size.payload,
             flow: made.flow,
             origin: made.origin,
             priority: made.priority,
@@ -81,10 +80,13 @@ impl<P: Build> Links<P> {
             input: place.input,
             flags: 0,
             port,
+            since: Since::default(),
+            times: Times::default(),
             created: at,
             left: 0,
-            parts: [0; 9],
-            snapshot: Default::default(),
+            stopped: StoppedBefore::default(),
+            link_ps: link_ps as u32,
+            payload: made.size.payload,
         })
     }
 
@@ -126,7 +128,7 @@ impl<P: Build> Links<P> {
             record.destination,
             self.config.devices[device as usize].path
         );
-        let total = record.parts.iter().sum::<u64>() + self.packets.late.of(packet).sum();
+        let total = record.times.sum() + self.packets.late.of(packet).sum();
         if total != at.0 - record.created {
             self.parts_disagree(port, packet, at);
         }

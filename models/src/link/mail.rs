@@ -21,7 +21,7 @@
 use crate::event::{Cx, Happening, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Rx, Tx, special};
+use crate::link::port::{Cold, CreditRecord, Input, LinkTiming, Mode, Port, Rx, Tx, special};
 use crate::link::symbol::{Air, Flight, Flying};
 use crate::link::wire::Function;
 use crate::observe::Build;
@@ -66,7 +66,7 @@ struct Told {
 pub(super) fn watch_acceptances<S, L: EventList<Payload>>(
     cx: &mut Cx<'_, L>,
     ports: &mut [Port<S>],
-    accepts: &[EventKey],
+    inputs: &[Input<S>],
     Peer(to): Peer,
 ) {
     let rx = &mut ports[to.index()].rx;
@@ -74,7 +74,7 @@ pub(super) fn watch_acceptances<S, L: EventList<Payload>>(
         return;
     }
     rx.accept_posted = true;
-    let accepted = accepts[to.index()];
+    let accepted = inputs[to.index()].accepted;
     let behind = (cx.now().0 + 1).saturating_sub(accepted.time().0);
     let key = if accepted > cx.key() { accepted } else { accepted.later(Duration(behind)) };
     cx.post(key, to.into(), Happening::Accepted.pack());
@@ -353,14 +353,14 @@ impl<P: Build> Links<P> {
     /// yet.
     #[inline(always)]
     pub fn has_accepted(&self, port: PortId, key: EventKey) -> bool {
-        self.ports[port.index()].rx.unaccepted != 0 && self.accepts[port.index()] < key
+        self.ports[port.index()].rx.unaccepted != 0 && self.inputs[port.index()].accepted < key
     }
 
     /// Cut-through: the acceptance of the packet that comes through `port` is an event.
     #[inline(never)]
     pub fn post_acceptance<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         self.ports[port.index()].rx.accept_posted = true;
-        cx.post(self.accepts[port.index()], port.into(), Happening::Accepted.pack());
+        cx.post(self.inputs[port.index()].accepted, port.into(), Happening::Accepted.pack());
     }
 
     /// Cut-through: nobody has to hear of the acceptance of the packet that comes through `port`, unless it

@@ -1,5 +1,6 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
+use crate::config::PRIORITIES;
 use crate::ids::PortId;
 use crate::link::mail::Peer;
 use crate::link::medium::Channels;
@@ -145,8 +146,6 @@ pub(crate) struct Tx<S> {
     pub credit_waiting: bool,
     /// A wake for a credit record is posted.
     pub wake_posted: bool,
-    /// The event for `done` is posted.
-    pub done_posted: bool,
     /// Input that is being read, by its port number ([`NO_INPUT`] if nothing needs settling).
     pub reading: u8,
     /// Endpoints: lanes 0.. up to this number are staging queues, served round robin; the lane after them
@@ -159,16 +158,13 @@ pub(crate) struct Tx<S> {
     pub peer: Peer,
     /// Index of the [`LinkTiming`].
     pub timing: u16,
-    /// The staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
-    pub identity_queues: u8,
     /// What is being read: see [`reading`].
     pub reading_kind: u8,
-    pub packets_sent: u32,
-    pub high_water: u32,
+    /// Across the border of two lines: who is without credit belongs to the first.
+    pub clock: TransmitClock,
 
     /// End of the current transmission: the transmitter is busy while this key is not reached.
     pub done: EventKey,
-    pub clock: TransmitClock,
     /// Packets that wait for this transmitter, in all queues of the device.
     pub waiting: u32,
     /// Of these, packets in the lists of the output itself.
@@ -176,8 +172,6 @@ pub(crate) struct Tx<S> {
 
     /// Lanes with packets in the main lists, by priority.
     pub mask: [S; 4],
-    /// As an input: outputs whose lists hold packets of this input (may be stale).
-    pub wanted: S,
     /// First list of this output: `lists[lists + priority * Cold::stride + lane]`.
     pub lists: u32,
     /// Lane served last, by priority: the one after it is next (round robin, grants of iSLIP). With output
@@ -186,15 +180,53 @@ pub(crate) struct Tx<S> {
     pub packet_ps: u64,
     /// Next refresh of this direction, `u64::MAX` = off.
     pub refresh_at: u64,
+    pub packets_sent: u32,
+    pub high_water: u32,
 }
 
-const _: () = assert!(size_of::<Tx<u64>>() == 192 && size_of::<Rx>() == 64);
+const _: () = assert!(size_of::<Tx<u64>>() == 192 && size_of::<Rx>() == 64 && size_of::<Input<u64>>() == 64);
 
 /// What a hop touches of a port: four lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Port<S> {
     pub tx: Tx<S>,
     pub rx: Rx,
+}
+
+/// What else is known of a port as an input of a switch: one line.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Input<S> {
+    /// Cut-through: when the packet that came last is accepted, its last octet being in.
+    pub accepted: EventKey,
+    /// Outputs that read from it (may be stale).
+    pub readers: S,
+    /// Outputs whose lists hold packets of this input (may be stale).
+    pub wanted: S,
+    /// Before this instant no read that goes on is over; 0 if one may be cut short.
+    pub read_until: u64,
+    /// Output that read it last, by priority, and for virtual channels: the one after it is next when the
+    /// input can be read again (accept pointers of iSLIP).
+    pub last: [u8; PRIORITIES + 1],
+}
+
+impl<S: Ports> Input<S> {
+    pub fn new() -> Self {
+        Input {
+            accepted: EventKey::MIN,
+            readers: S::EMPTY,
+            wanted: S::EMPTY,
+            read_until: 0,
+            last: [UNSERVED; PRIORITIES + 1],
+        }
+    }
+
+    /// One more output reads it, until `end`.
+    #[inline(always)]
+    pub fn read_by(&mut self, out: u32, end: u64) {
+        self.read_until = if self.readers.is_empty() { end } else { self.read_until.min(end) };
+        self.readers |= S::one(out);
+    }
 }
 
 /// The rest of a port.
@@ -242,27 +274,24 @@ impl<S: Ports> Tx<S> {
             pending: 0,
             credit_waiting: false,
             wake_posted: false,
-            done_posted: false,
             reading: NO_INPUT,
             queue_lanes: 0,
             parked_any: false,
             voq_pending: false,
             peer: Peer::NONE,
             timing: 0,
-            identity_queues: 0,
             reading_kind: reading::ORDINARY,
-            packets_sent: 0,
-            high_water: 0,
-            done: EventKey::MIN,
             clock: TransmitClock::default(),
+            done: EventKey::MIN,
             waiting: 0,
             stored: 0,
             mask: [S::EMPTY; 4],
-            wanted: S::EMPTY,
             lists,
             pointers: [UNSERVED; 4],
             packet_ps: 0,
             refresh_at: u64::MAX,
+            packets_sent: 0,
+            high_water: 0,
         }
     }
 
@@ -402,9 +431,7 @@ pub(crate) struct Rx {
     /// Packets in the receive buffers.
     pub occupied: u8,
     /// Of these (or moved on already), packets whose last octet is not in yet (cut-through), or was not noted
-    /// yet: the transmitter still counts them as outstanding. One at most, and [`Links::accepts`] says when.
-    ///
-    /// [`Links::accepts`]: crate::link::Links::accepts
+    /// yet: the transmitter still counts them as outstanding. One at most, and [`Input::accepted`] says when.
     pub unaccepted: u8,
     /// buf_status of the last symbol made.
     pub advertised: u8,

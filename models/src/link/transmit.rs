@@ -7,10 +7,10 @@ use crate::link::port::{Cold, Parked, Port, Tx, special};
 use crate::link::symbol::Flight;
 use crate::link::{Links, mail};
 use crate::observe::Build;
-use crate::observe::clock::{CHANNELS, TransmitClock};
+use crate::observe::clock::{CHANNELS, StoppedBefore, TransmitClock};
 use crate::observe::mark;
 use crate::observe::probe::{Cause, PacketStep};
-use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING};
+use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING, WAS_STOPPED};
 use crate::ports::Ports;
 use sim_core::{EventList, Time};
 use std::hint::select_unpredictable;
@@ -66,7 +66,7 @@ impl<P: Build> Links<P> {
     ) -> Started {
         let (index, now) = (port.index(), cx.now().0);
         // Slices in local variables: their places and lengths stay in registers across the stores below.
-        let Links { ports, cold, packets, timings, keys, observe, accepts, unfolded, .. } = self;
+        let Links { ports, cold, packets, timings, keys, observe, inputs, unfolded, .. } = self;
         let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
         let Port { tx, rx: transmit } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
@@ -92,12 +92,14 @@ impl<P: Build> Links<P> {
             octets => ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length),
         };
         let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
-        record.parts[delay as usize] += start - now;
-        // Endpoints start packets of their own only.
-        record.left = if is_switch { record.left } else { start };
-        record.parts[Cause::Serialization as usize] += stored_until;
-        record.parts[Cause::Propagation as usize] += timing.propagation;
-        record.parts[Cause::Pipeline as usize] += timing.pipeline;
+        record.times[delay] += start - now;
+        if !is_switch {
+            // Endpoints start packets of their own only.
+            record.left = start;
+        }
+        record.times[Cause::Serialization] += stored_until;
+        record.times[Cause::Propagation] += timing.propagation;
+        record.times[Cause::Pipeline] += timing.pipeline;
         let (input, share, origin, priority) = (record.input, record.share, record.origin, record.priority);
         let queue = record.queue;
         observe.trajectory.record(mark::START, Time(start), u64::from(port), record.word());
@@ -106,7 +108,7 @@ impl<P: Build> Links<P> {
         let arrival =
             keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
         tx.done = keys.make(Time(end), class::DONE);
-        debug_assert!(!tx.done_posted);
+        debug_assert!(!tx.clock.end_posted);
         let peer = transmit.peer;
         let special = transmit.special;
         let behind = (length - stored_until) as u32;
@@ -117,7 +119,7 @@ impl<P: Build> Links<P> {
             mail::send_packet(cx, ports, cold, (peer, timing), (packet, destination), &flight, *unfolded);
         }
         if short {
-            mail::watch_acceptances(cx, ports, accepts, peer);
+            mail::watch_acceptances(cx, ports, inputs, peer);
         }
         if let Some(waited) = waited {
             self.note_waited(port, packet, input, waited);
@@ -200,8 +202,8 @@ impl<P: Build> Links<P> {
     #[inline]
     pub fn post_done<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let tx = &mut self.ports[port.index()].tx;
-        if !tx.done_posted {
-            tx.done_posted = true;
+        if !tx.clock.end_posted {
+            tx.clock.end_posted = true;
             cx.post(tx.done, port.into(), Happening::Done.pack());
         }
     }
@@ -358,9 +360,9 @@ impl<P: Build> Links<P> {
             let mark = self.packets.late.of(packet).mark;
             let record = &mut self.packets[packet];
             let no_ack_id =
-                clock.without_ack_id(record.snapshot.at, mark, waited.until, record.priority, record.queue);
+                clock.without_ack_id(record.since.at, mark, waited.until, record.priority, record.queue);
             // It stands there as time without credit.
-            record.parts[Cause::NoBuffer as usize] -= no_ack_id;
+            record.times[Cause::NoBuffer] -= no_ack_id;
             self.packets.late.add_no_ack_id(packet, no_ack_id);
         }
         self.cold[port.index()].stats.staged_ps += u128::from(waited.staged);
@@ -408,8 +410,13 @@ pub(crate) fn put<S: Ports>(
 #[inline(always)]
 pub(crate) fn wait_for(clock: &TransmitClock, packets: &mut Packets, packet: u32, t: u64, at_input: bool) {
     let record = &mut packets[packet];
+    let (since, stopped) = clock.snapshot(t, record.priority, record.queue, record.next_hop);
     record.flags = WAITING | if at_input { AT_INPUT } else { 0 };
-    record.snapshot = clock.snapshot(t, record.priority, record.queue, record.next_hop);
+    record.since = since;
+    if stopped.any() {
+        record.flags |= WAS_STOPPED;
+        record.stopped = stopped;
+    }
     if clock.has_run_out() {
         let mark = clock.ack_mark(t, record.priority, record.queue);
         packets.late.mark(packet, mark);
@@ -436,37 +443,38 @@ pub(crate) fn close_wait(
     is_switch: bool,
 ) -> Option<Waited> {
     let flags = std::mem::take(&mut record.flags);
-    if flags & WAITING == 0 || t == record.snapshot.at {
+    if flags & WAITING == 0 || t == record.since.at {
         return None;
     }
-    let mut closed = clock.closed(&record.snapshot, t, record.priority, record.queue, record.next_hop);
+    let before = if flags & WAS_STOPPED != 0 { record.stopped } else { StoppedBefore::default() };
+    let mut closed = clock.closed((record.since, before), t, record.priority, record.queue, record.next_hop);
     let mut recovery = 0;
     if clock.has_recovered() {
-        recovery = clock.recovery_between(record.snapshot.at, t);
+        recovery = clock.recovery_between(record.since.at, t);
         closed.open -= recovery;
     }
-    let parts = &mut record.parts;
+    let times = &mut record.times;
     // A multicast set has no single next-hop port: all its stopped time is its own.
     let (staged, mut hol) = if record.queue >= MULTICAST_QUEUES && record.queue != UNSTAGED {
         (closed.staged + closed.comingled, 0)
     } else {
         (closed.staged, closed.comingled)
     };
-    parts[Cause::NoBuffer as usize] += closed.no_buffer;
+    times[Cause::NoBuffer] += closed.no_buffer;
     if !is_switch {
-        parts[Cause::SourceQueue as usize] += closed.busy + closed.open;
+        times[Cause::SourceQueue] += closed.busy + closed.open;
     } else {
-        parts[Cause::OutputContention as usize] += closed.busy;
+        times[Cause::OutputContention] += closed.busy;
         if flags & AT_INPUT != 0 {
             hol += closed.open;
         } else {
-            parts[Cause::InputContention as usize] += closed.open;
+            times[Cause::InputContention] += closed.open;
         }
     }
     if staged | hol | recovery == 0 && !(clock.has_run_out() && closed.no_buffer != 0) {
         return None;
     }
-    parts[Cause::Staged as usize] += staged;
-    parts[Cause::HeadOfLine as usize] += hol;
+    times[Cause::Staged] += staged;
+    times[Cause::HeadOfLine] += hol;
     Some(Waited { until: t, staged, hol, recovery })
 }

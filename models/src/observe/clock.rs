@@ -1,6 +1,6 @@
 //! Exclusive time integrals of one transmitter: how long it was busy, without credit, or a queue stopped.
 //!
-//! A packet that has to wait stores a [`Snapshot`]; when the wait ends, the differences say how long its
+//! A packet that has to wait stores a [`Since`]; when the wait ends, the differences say how long its
 //! target was closed and why, in O(1). Causes exclude each other in the order staged, no ackID, no buffer,
 //! busy: each integral with a lower rank keeps the share that a higher rank covers, and subtracts it. ackIDs
 //! run out on few links, so what a packet remembers of them lies beside its snapshot ([`AckMark`]).
@@ -81,16 +81,30 @@ struct Stops {
     ports: Vec<PortClock>,
 }
 
-/// What a waiting packet remembers.
+/// What every waiting packet remembers: since when, and how long its transmitter had been busy and without
+/// credit for it.
 #[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Snapshot {
+pub(crate) struct Since {
     pub at: u64,
-    none: u64,
     busy: u64,
+    none: u64,
+}
+
+/// What a waiting packet remembers besides of stops of its queue; most have seen none.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct StoppedBefore {
     stopped: u64,
     stopped_none: u64,
     stopped_busy: u64,
     congested: u64,
+}
+
+impl StoppedBefore {
+    /// Whether there was one.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.stopped | self.congested != 0
+    }
 }
 
 /// What a waiting packet remembers of ackIDs: the time without one, and what of it was inside stops of its
@@ -116,20 +130,26 @@ pub(crate) struct Closed {
     pub open: u64,
 }
 
-/// The integrals of one transmitter.
+/// The integrals of one transmitter. Its first eight octets are the last of the transmitter's first line, which
+/// is about credit; the rest begins the second line.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct TransmitClock {
-    busy: u64,
-    busy_from: u64,
-    busy_until: u64,
     /// Priorities without credit (while the link recovers: that may not start), one bit each; above them
     /// VC1 to VC8, and [`CHANNELS`].
     blocked: u16,
+    busy: u64,
+    busy_from: u64,
+    busy_until: u64,
+    cold: Option<Box<Cold>>,
+    /// `blocked` is not 0: for who has only the second line.
+    is_blocked: bool,
     /// The link has recovered from something, or does so now.
     recovered: bool,
     /// There was an instant without an ackID.
     ran_out: bool,
-    cold: Option<Box<Cold>>,
+    /// The event for the end of the transmission is posted. It is asked together with what is above.
+    pub end_posted: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -251,6 +271,17 @@ impl TransmitClock {
         self.blocked
     }
 
+    /// Whether there are any.
+    #[inline(always)]
+    pub fn is_blocked(&self) -> bool {
+        self.is_blocked
+    }
+
+    #[inline(always)]
+    fn set(&mut self, blocked: u16) {
+        (self.blocked, self.is_blocked) = (blocked, blocked != 0);
+    }
+
     /// The set of priorities without credit changes at `t`; with [`NO_ACK_ID`].
     #[inline(always)]
     pub fn set_blocked(&mut self, t: u64, blocked: u16) {
@@ -271,7 +302,7 @@ impl TransmitClock {
         let busy = self.busy_at(t);
         let cold = self.cold.get_or_insert_default();
         if cold.recovery.since.is_some() {
-            self.blocked = blocked;
+            self.set(blocked);
             return;
         }
         if (self.blocked | blocked) & CHANNELS != 0 {
@@ -295,7 +326,7 @@ impl TransmitClock {
             (true, false) => cold.no_ack_id += t - cold.no_ack_id_since,
             _ => {}
         }
-        self.blocked = blocked;
+        self.set(blocked);
     }
 
     /// Whether ackIDs have ever run out, so that time without one has to be asked for.
@@ -457,7 +488,7 @@ impl TransmitClock {
         }
         cold.recovery.since = Some(t);
         // Not before: stops that end here must not see time without credit that has been counted.
-        self.blocked = gate;
+        self.set(gate);
     }
 
     /// The link is itself again at `t`; what it carries then lasts until `busy_until`. `waiting`: packets
@@ -476,7 +507,8 @@ impl TransmitClock {
             cold.stops_in(channel).queues[queue as usize].hold(t, false);
         }
         let congested = cold.ports(|port| std::mem::take(&mut port.held));
-        let gate = std::mem::take(&mut self.blocked);
+        let gate = self.blocked;
+        self.set(0);
         self.set_gate(t, gate);
         for &(channel, queue) in &stopped {
             self.set_stopped(t, channel, queue, true);
@@ -535,10 +567,10 @@ impl TransmitClock {
 
     /// State of the target (queue, priority) at `t`; `port` is the packet's own next-hop port.
     #[inline(always)]
-    pub fn snapshot(&self, t: u64, priority: u8, queue: u8, port: u8) -> Snapshot {
+    pub fn snapshot(&self, t: u64, priority: u8, queue: u8, port: u8) -> (Since, StoppedBefore) {
         let p = priority as usize;
         let (none, busy) = self.credit_at(t, p);
-        let mut snapshot = Snapshot { at: t, none, busy, ..Snapshot::default() };
+        let mut snapshot = StoppedBefore::default();
         if let Some(cold) = &self.cold
             && let Some(stops) = cold.stops_of(p)
         {
@@ -557,21 +589,28 @@ impl TransmitClock {
                 snapshot.congested = clock.total + if clock.congested { t - clock.since } else { 0 };
             }
         }
-        snapshot
+        (Since { at: t, busy, none }, snapshot)
     }
 
-    /// How the time from `from` to `t` divides for the same target.
+    /// How the time from `since` to `t` divides for the same target.
     #[inline(always)]
-    pub fn closed(&self, from: &Snapshot, t: u64, priority: u8, queue: u8, port: u8) -> Closed {
-        let now = self.snapshot(t, priority, queue, port);
+    pub fn closed(
+        &self,
+        (since, from): (Since, StoppedBefore),
+        t: u64,
+        priority: u8,
+        queue: u8,
+        port: u8,
+    ) -> Closed {
+        let (until, now) = self.snapshot(t, priority, queue, port);
         let stopped = now.stopped - from.stopped;
         let congested = now.congested - from.congested;
-        let no_buffer = (now.none - from.none) - (now.stopped_none - from.stopped_none);
-        let busy = (now.busy - from.busy) - (now.stopped_busy - from.stopped_busy);
+        let no_buffer = (until.none - since.none) - (now.stopped_none - from.stopped_none);
+        let busy = (until.busy - since.busy) - (now.stopped_busy - from.stopped_busy);
         // A congested port stops its queue, so its time lies inside the queue's.
         let staged = congested.min(stopped);
         let closed = stopped + no_buffer + busy;
-        let total = t - from.at;
+        let total = t - since.at;
         assert!(closed <= total, "closed {closed} ps of {total} ps: the causes overlap");
         Closed { staged, comingled: stopped - staged, no_buffer, busy, open: total - closed }
     }
@@ -689,7 +728,7 @@ mod tests {
                 }
             }
             if let Some((snapshot, mark)) = snapshot {
-                prop_assert_eq!(clock.closed(&snapshot, t, 0, 0, 3), closed);
+                prop_assert_eq!(clock.closed(snapshot, t, 0, 0, 3), closed);
                 prop_assert_eq!(clock.without_ack_id(wait_from, mark, t, 0, 0), no_ack_id);
             }
         }

@@ -4,7 +4,7 @@ use super::{Access, COPIED, DROP, Hop, Switch};
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::{Mode, Port};
+use crate::link::port::Mode;
 use crate::link::transmit::{list_index, put, wait_for};
 use crate::observe::Build;
 use crate::observe::probe::{Cause, DropReason};
@@ -36,7 +36,7 @@ impl<S: Ports> Switch<S> {
             None => Hop { egress: DROP, next_hop: crate::config::NO_PORT },
         };
         if extra != 0 {
-            let faster = hop.egress < COPIED && {
+            let faster = !links.one_pace && hop.egress < COPIED && {
                 let output = switch.base + u32::from(hop.egress);
                 let timing_of = |p: PortId| &links.timings[links.ports[p.index()].tx.timing as usize];
                 let (input, output) = (timing_of(port), timing_of(output));
@@ -90,7 +90,8 @@ impl<S: Ports> Switch<S> {
         extra: u32,
     ) {
         let device = links.ports[port.index()].rx.device;
-        links.accepts[port.index()] = links.key(device, cx.now().0 + u64::from(extra), class::ARRIVAL);
+        links.inputs[port.index()].accepted =
+            links.key(device, cx.now().0 + u64::from(extra), class::ARRIVAL);
         let rx = &mut links.ports[port.index()].rx;
         debug_assert_eq!(rx.unaccepted, 0, "what comes through a link comes one after the other");
         (rx.unaccepted, rx.accept_posted) = (1, false);
@@ -103,7 +104,7 @@ impl<S: Ports> Switch<S> {
         cx: &mut Cx<'_, L>,
         port: PortId,
     ) {
-        let key = links.accepts[port.index()];
+        let key = links.inputs[port.index()].accepted;
         let rx = &mut links.ports[port.index()].rx;
         if rx.unaccepted == 0 || key > cx.key() {
             return;
@@ -127,7 +128,7 @@ impl<S: Ports> Switch<S> {
         port: PortId,
     ) {
         let input = port - self.base;
-        if !self.reads_of[input as usize].outputs.is_empty() {
+        if !links.inputs[(self.base + input).index()].readers.is_empty() {
             self.prune(links, input, cx.key());
         }
         self.make_status(links, cx, port, cx.now().0, 1);
@@ -243,15 +244,15 @@ impl<S: Ports> Switch<S> {
                 self.start(links, cx, output, packet, false);
                 return;
             }
-            if links.ports[output.index()].tx.clock.blocked() != 0 {
+            if links.ports[output.index()].tx.clock.is_blocked() {
                 // The clock must know every change of credit up to now before it is read.
                 links.consume(cx, output, cx.key());
             }
             links.observe.occupancy.waits(output, cx.now().0);
-            let Links { ports, cold, packets, lists, .. } = &mut *links;
+            let Links { ports, cold, inputs, packets, lists, .. } = &mut *links;
             let (ports, switch) = (&mut ports[..], &mut *self);
-            let Port { tx: from, rx } = &mut ports[port.index()];
-            from.wanted |= S::one(out);
+            inputs[port.index()].wanted |= S::one(out);
+            let rx = &ports[port.index()].rx;
             let crowded = rx.occupied > rx.high_water;
             let tx = &mut ports[output.index()].tx;
             wait_for(&tx.clock, packets, packet, cx.now().0, false);
@@ -387,7 +388,7 @@ impl<S: Ports> Switch<S> {
             return;
         }
         links.consume(cx, output, cx.key());
-        links.ports[port.index()].tx.wanted |= S::one(hop.egress.into());
+        links.inputs[port.index()].wanted |= S::one(hop.egress.into());
         links.wait_in_channel(output, input, packet, cx.now().0);
         if self.detect {
             self.note_late_in_channel(links, cx, (input, hop.egress.into()), priority);
@@ -408,7 +409,7 @@ fn store_first<P: Build, L: EventList<Payload>>(
     extra: u32,
 ) {
     let extra = u64::from(extra);
-    links.packets[packet].parts[Cause::Serialization as usize] += extra;
+    links.packets[packet].times[Cause::Serialization] += extra;
     let ready = Happening::Ready { packet, from_wire: false, behind: 0 };
     cx.post(cx.key().later(Duration(extra)), port.into(), ready.pack());
 }

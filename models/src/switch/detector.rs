@@ -1,6 +1,6 @@
 //! What is counted of waiting packets: the detector of congestion and the high-water marks.
 
-use super::{Switch, Watch};
+use super::{Cell, Switch, Watch};
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
@@ -69,9 +69,7 @@ impl<S: Ports> Switch<S> {
         input: u32,
         out: u32,
     ) {
-        let switch = &*self;
-        let (_, word) = switch.detector_of(input, out);
-        if switch.raw[word].has(out) {
+        if self.occupancy[self.detector_of(input, out)].is_on() {
             self.count_late(links, (input, out), 0, cx.key());
         }
     }
@@ -84,8 +82,7 @@ impl<S: Ports> Switch<S> {
         (input, out): (u32, u32),
         priority: u8,
     ) {
-        let (_, word) = self.detector_in(self.judged(priority), input, out);
-        if self.raw[word].has(out) {
+        if self.occupancy[self.detector_in(self.judged(priority), input, out)].is_on() {
             let channel = links.channel_of(self.base + input, priority);
             self.count_late(links, (input, out), channel, cx.key());
         }
@@ -219,13 +216,14 @@ impl<S: Ports> Switch<S> {
         cx: &mut Cx<'_, L>,
         (input, out): (u32, u32),
         channel: u8,
-        (cell, word): (usize, usize),
+        cell: usize,
     ) {
         let switch = &mut *self;
-        switch.occupancy[cell] += 1;
+        let cell = &mut switch.occupancy[cell];
+        cell.0 += 1;
         let on = switch.watches.get(out as usize).map_or(switch.x_on, |watch| watch.x_on);
-        if u32::from(switch.occupancy[cell]) >= on && !switch.raw[word].has(out) {
-            switch.raw[word] |= S::one(out);
+        if cell.packets() >= on && !cell.is_on() {
+            cell.0 |= Cell::ON;
             self.verdict(links, cx, (input, out), channel, true);
         }
     }
@@ -260,13 +258,14 @@ impl<S: Ports> Switch<S> {
         cx: &mut Cx<'_, L>,
         (input, out): (u32, u32),
         channel: u8,
-        (cell, word): (usize, usize),
+        cell: usize,
     ) {
         let switch = &mut *self;
-        switch.occupancy[cell] -= 1;
+        let cell = &mut switch.occupancy[cell];
+        cell.0 -= 1;
         let off = switch.watches.get(out as usize).map_or(switch.x_off, |watch| watch.x_off);
-        if u32::from(switch.occupancy[cell]) <= off && switch.raw[word].has(out) {
-            switch.raw[word] &= !S::one(out);
+        if cell.packets() <= off && cell.is_on() {
+            cell.0 &= !Cell::ON;
             self.verdict(links, cx, (input, out), channel, false);
         }
     }
@@ -303,13 +302,13 @@ impl<S: Ports> Switch<S> {
             .zip(counts)
             .flat_map(|(channel, counts)| (0..).zip(counts).map(move |(input, now)| (channel, input, now)));
         for (channel, input, now) in all {
-            let (cell, word) = self.detector_in(channel, input, out);
-            let before = std::mem::replace(&mut self.occupancy[cell], now);
-            let congested = self.raw[word].has(out);
-            let on = !congested && now > before && u32::from(now) >= watch.x_on;
-            let off = congested && now < before && u32::from(now) <= watch.x_off;
+            let cell = self.detector_in(channel, input, out);
+            let cell = &mut self.occupancy[cell];
+            let (before, congested, now) = (cell.packets(), cell.is_on(), u32::from(now));
+            let on = !congested && now > before && now >= watch.x_on;
+            let off = congested && now < before && now <= watch.x_off;
+            *cell = Cell::new(now, congested != (on || off));
             if on || off {
-                self.raw[word] = self.raw[word] ^ S::one(out);
                 self.verdict(links, cx, (input, out), channel, on);
             }
         }

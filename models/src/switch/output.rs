@@ -7,7 +7,7 @@ use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::medium::Freed;
-use crate::link::port::{Mode, NO_INPUT, reading, special};
+use crate::link::port::{Mode, NO_INPUT, Port, reading, special};
 use crate::link::symbol::{Flight, News};
 use crate::link::transmit::Started;
 use crate::observe::Build;
@@ -100,7 +100,7 @@ impl<S: Ports> Switch<S> {
         let switch = &mut *self;
         let base = switch.base;
         let input = base + u32::from(from);
-        switch.read_ended(from.into(), output - base);
+        switch.read_ended(links, from.into(), output - base);
         if kind != reading::ORDINARY && !self.finish_special_read(links, cx, output, input, kind) {
             return;
         }
@@ -178,7 +178,7 @@ impl<S: Ports> Switch<S> {
         if u64::from(tx.waiting) | u64::from(tx.done > cx.key()) != 0 {
             return false;
         }
-        if tx.clock.blocked() != 0 {
+        if tx.clock.is_blocked() {
             links.consume(cx, port, cx.key());
             if links.ports[port.index()].tx.clock.blocked() & (1 << priority) != 0 {
                 return false;
@@ -261,15 +261,17 @@ impl<S: Ports> Switch<S> {
         let priority = priority as usize;
         switch.waiting_outputs &= !S::one(out);
         if switch.direct {
-            let rx = &mut links.ports[port.index()].rx;
-            let reads = &mut switch.reads_of[input as usize];
-            reads.outputs |= S::one(out);
-            let full = all_taken(reads.outputs, switch.reads);
+            let rx = &links.ports[port.index()].rx;
+            let low = rx.advertised <= rx.eager_at;
+            let Port { tx, rx } = &mut links.ports[output.index()];
+            // What is on a link that needs more than the closed form may be cut short.
+            let end = if rx.special == 0 { tx.done.time().0 } else { 0 };
+            let reads = &mut links.inputs[port.index()];
+            reads.read_by(out, end);
+            let full = all_taken(reads.readers, switch.reads);
             reads.last[priority.min(PRIORITIES)] = out as u8;
             switch.reading |= S::one_if(input, full);
             let fifo = switch.fifo;
-            let low = rx.advertised <= rx.eager_at;
-            let tx = &mut links.ports[output.index()].tx;
             tx.reading = input as u8;
             // Packets of virtual channels have pointers of their own.
             if let Some(pointer) = tx.pointers.get_mut(priority) {
@@ -360,7 +362,7 @@ impl<S: Ports> Switch<S> {
         links.end_wait(cx, output, packet, cx.now().0);
         links.begin_wait(cx, output, packet, false);
         self.exposed[input as usize][priority] = 1;
-        links.ports[(base + input).index()].tx.wanted |= S::one(out);
+        links.inputs[(base + input).index()].wanted |= S::one(out);
         links.store(output, input, packet);
         self.try_output(links, cx, output);
     }

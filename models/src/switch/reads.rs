@@ -55,7 +55,7 @@ impl<S: Ports> Switch<S> {
     fn make_up_acceptance<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) {
         let port = self.base + input;
         links.ports[port.index()].rx.unaccepted = 0;
-        let accepted = links.accepts[port.index()];
+        let accepted = links.inputs[port.index()].accepted;
         self.prune(links, input, accepted);
         links.make_up_acceptance(key, port, accepted);
     }
@@ -81,7 +81,15 @@ impl<S: Ports> Switch<S> {
     pub fn prune<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) -> u32 {
         self.note_acceptance(links, input, key);
         let base = self.base;
-        let mut readers = self.reads_of[input as usize].outputs;
+        let reads = &links.inputs[(base + input).index()];
+        let mut readers = reads.readers;
+        if reads.read_until > key.time().0 {
+            return if readers.without_first().is_empty() {
+                (!readers.is_empty()).into()
+            } else {
+                readers.count()
+            };
+        }
         let mut on = 0;
         while !readers.is_empty() {
             let output = base + readers.first();
@@ -89,11 +97,11 @@ impl<S: Ports> Switch<S> {
             let tx = &mut links.ports[output.index()].tx;
             on += u32::from(tx.done.time() > key.time());
             if tx.done < key && u32::from(tx.reading) == input {
-                debug_assert!(!tx.done_posted);
+                debug_assert!(!tx.clock.end_posted);
                 debug_assert!(tx.reading_kind == reading::ORDINARY, "special reads end with an event");
                 tx.reading = NO_INPUT;
-                self.read_ended(input, output - base);
                 let ended = tx.done.time().0;
+                self.read_ended(links, input, output - base);
                 links.ports[(base + input).index()].rx.occupied -= 1;
                 links.observe.occupancy.released(base + input, ended);
             }
@@ -138,7 +146,7 @@ impl<S: Ports> Switch<S> {
         if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
-        let others = links.ports[(self.base + lane).index()].tx.wanted & self.waiting_outputs;
+        let others = links.inputs[(self.base + lane).index()].wanted & self.waiting_outputs;
         !others.members().any(|other| links.lane_in_use(self.base + other, lane))
     }
 
@@ -151,7 +159,7 @@ impl<S: Ports> Switch<S> {
     ) {
         let base = self.base;
         while let Some(input) = lanes.pop() {
-            let mut readers = self.reads_of[input as usize].outputs;
+            let mut readers = links.inputs[(self.base + input).index()].readers;
             while let Some(out) = readers.pop() {
                 let output = base + out;
                 if links.ports[output.index()].tx.done > cx.key() {
@@ -170,7 +178,7 @@ impl<S: Ports> Switch<S> {
         port: PortId,
     ) {
         let base = self.base;
-        let mut readers = self.reads_of[(port - base) as usize].outputs;
+        let mut readers = links.inputs[port.index()].readers;
         while let Some(out) = readers.pop() {
             let output = base + out;
             if links.ports[output.index()].tx.done > cx.key() {
@@ -226,11 +234,11 @@ impl<S: Ports> Switch<S> {
         let on = |output: &u32| !ends || links.reads_on(base + *output, channel, now);
         let on = reads.outputs[lane as usize][channel].members().filter(on).count();
         let Some(left @ 1..) = (reads.limit as usize).checked_sub(on) else { return false };
-        let last = self.reads_of[lane as usize].last[channel];
+        let last = links.inputs[(self.base + lane).index()].last[channel];
         // Turns are counted from the output after the one that read it last.
         let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1);
         let own = port - base;
         let first = |&output: &u32| turn(output) < turn(own) && links.wants(base + output, lane, channel);
-        links.ports[(base + lane).index()].tx.wanted.members().filter(first).count() < left
+        links.inputs[(base + lane).index()].wanted.members().filter(first).count() < left
     }
 }

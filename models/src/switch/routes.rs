@@ -21,9 +21,52 @@ impl From<&Route> for Hop {
 /// The routes of a switch, in blocks that all switches of a fabric have in one place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
-    /// Where each block begins.
-    first: Vec<u32>,
+    /// Which block each [`BLOCK`] ids have.
+    blocks: Numbers,
     hops: Arc<[Hop]>,
+}
+
+/// Numbers of blocks, as short as the fabric allows: regular ones have few blocks, and then those of a switch
+/// for thousands of ids are one line.
+#[derive(Clone, Debug)]
+enum Numbers {
+    Bytes(Box<[u8]>),
+    Words(Box<[u16]>),
+    Long(Box<[u32]>),
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers::Bytes(Box::default())
+    }
+}
+
+impl Numbers {
+    /// These, of so many blocks.
+    fn new(numbers: &[u32], blocks: usize) -> Self {
+        match blocks {
+            0..=0x100 => Numbers::Bytes(numbers.iter().map(|&number| number as u8).collect()),
+            0..=0x1_0000 => Numbers::Words(numbers.iter().map(|&number| number as u16).collect()),
+            _ => Numbers::Long(numbers.into()),
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, place: usize) -> Option<usize> {
+        match self {
+            Numbers::Bytes(numbers) => numbers.get(place).map(|&number| number.into()),
+            Numbers::Words(numbers) => numbers.get(place).map(|&number| number.into()),
+            Numbers::Long(numbers) => numbers.get(place).map(|&number| number as usize),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Numbers::Bytes(numbers) => numbers.len(),
+            Numbers::Words(numbers) => numbers.len(),
+            Numbers::Long(numbers) => numbers.len(),
+        }
+    }
 }
 
 impl Routes {
@@ -31,56 +74,57 @@ impl Routes {
     pub fn of_all<'a>(tables: impl Iterator<Item = &'a IdTable<Route>>) -> Vec<Self> {
         let mut blocks = BlockNumbers::default();
         let mut near = Vec::new();
-        let mut all = Vec::new();
+        let mut all: Vec<Vec<u32>> = Vec::new();
         let mut ends = Vec::new();
         for table in tables {
             near = blocks.of(table, &near);
-            let mut first: Vec<u32> = near.iter().map(|number| number * BLOCK as u32).collect();
+            let mut numbers = near.clone();
             // What is behind the last id leads nowhere, whatever the others of the block do elsewhere.
             let open = table.len() % BLOCK;
             if open != 0 {
                 let last = table.iter().skip(table.len() - open).map(Hop::from);
                 ends.push((all.len(), last.collect::<Vec<Hop>>()));
-                first.pop();
+                numbers.pop();
             }
-            all.push(Routes { first, hops: Arc::default() });
+            all.push(numbers);
         }
         let mut hops: Vec<Hop> =
             blocks.distinct.iter().flat_map(|block| block.iter().map(Hop::from)).collect();
         for (table, last) in ends {
-            all[table].first.push(hops.len() as u32);
+            all[table].push((hops.len() / BLOCK) as u32);
             let end = hops.len() + BLOCK;
             hops.extend(last);
             hops.resize(end, NOWHERE);
         }
         let hops: Arc<[Hop]> = hops.into();
-        all.iter_mut().for_each(|routes| routes.hops = Arc::clone(&hops));
-        all
+        let count = hops.len() / BLOCK;
+        let routes = |numbers: Vec<u32>| Routes { blocks: Numbers::new(&numbers, count), hops: hops.clone() };
+        all.into_iter().map(routes).collect()
     }
 
     /// Of a switch that nobody has told anything: so many ids lead nowhere.
     pub fn nowhere(ids: usize) -> Self {
         let blocks = ids.div_ceil(BLOCK);
-        let first = (0..blocks).map(|block| (block * BLOCK) as u32).collect();
-        Routes { first, hops: vec![NOWHERE; blocks * BLOCK].into() }
+        let numbers: Vec<u32> = (0..blocks as u32).collect();
+        Routes { blocks: Numbers::new(&numbers, blocks), hops: vec![NOWHERE; blocks * BLOCK].into() }
     }
 
     /// The route of an id; `None` where the table has no place for it.
     #[inline(always)]
     pub fn get(&self, id: usize) -> Option<Hop> {
-        let first = *self.first.get(id / BLOCK)?;
-        self.hops.get(first as usize + id % BLOCK).copied()
+        let block = self.blocks.get(id / BLOCK)?;
+        self.hops.get(block * BLOCK + id % BLOCK).copied()
     }
 
     /// The route of an id, to change it in [`Routes::nowhere`] and what became of it.
     pub fn get_mut(&mut self, id: usize) -> Option<&mut Hop> {
-        let first = *self.first.get(id / BLOCK)?;
-        Arc::make_mut(&mut self.hops).get_mut(first as usize + id % BLOCK)
+        let block = self.blocks.get(id / BLOCK)?;
+        Arc::make_mut(&mut self.hops).get_mut(block * BLOCK + id % BLOCK)
     }
 
     /// All routes, in the order of ids.
     pub fn iter(&self) -> impl Iterator<Item = Hop> {
-        (0..self.first.len() * BLOCK).filter_map(|id| self.get(id))
+        (0..self.blocks.len() * BLOCK).filter_map(|id| self.get(id))
     }
 }
 
@@ -113,6 +157,22 @@ mod tests {
             assert!(routes.iter().take(table.len()).eq(table.iter().map(Hop::from)));
         }
         assert_eq!(all[0].hops.len(), (3 + 1 + 1 + 1 + 1 + 1) * BLOCK, "blocks are shared");
+    }
+
+    /// Of so many blocks that one octet, or two, cannot number them, each is found.
+    #[test]
+    fn numbers_of_blocks_are_as_long_as_they_have_to_be() {
+        for (blocks, octets) in [(256, 1), (257, 2), (65_536, 2), (65_537, 4)] {
+            let last = blocks as u32 - 1;
+            let numbers = Numbers::new(&[0, last], blocks);
+            assert_eq!([0, 1, 2].map(|place| numbers.get(place)), [Some(0), Some(blocks - 1), None]);
+            let length = match numbers {
+                Numbers::Bytes(_) => 1,
+                Numbers::Words(_) => 2,
+                Numbers::Long(_) => 4,
+            };
+            assert_eq!(length, octets, "{blocks} blocks");
+        }
     }
 
     #[test]

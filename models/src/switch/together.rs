@@ -73,7 +73,7 @@ impl<S: Ports> Switch<S> {
         for lane in open.members() {
             self.prune(links, lane, cx.key());
             let switch = &*self;
-            let in_use = switch.reads_of[lane as usize].outputs.count();
+            let in_use = links.inputs[(self.base + lane).index()].readers.count();
             reads[lane as usize] = match &switch.channel_reads {
                 Some(reads) => (0..PRIORITIES).map(|channel| reads.left(lane, channel)).sum(),
                 None if switch.direct => switch.reads - in_use,
@@ -105,7 +105,7 @@ impl<S: Ports> Switch<S> {
             for lane in granted.members() {
                 for priority in (0..PRIORITIES).rev() {
                     let mut offers = grants[lane as usize][priority];
-                    let mut last = self.reads_of[lane as usize].last[priority];
+                    let mut last = links.inputs[(self.base + lane).index()].last[priority];
                     while !offers.is_empty() && reads[lane as usize] > 0 {
                         if let Some(reads) = &self.channel_reads {
                             let same = |m: &&Match| (m.lane, m.priority) == (lane, priority);
@@ -124,7 +124,7 @@ impl<S: Ports> Switch<S> {
                         reads[lane as usize] -= 1;
                         open &= !S::one_if(lane, reads[lane as usize] == 0);
                         if slips && round == 0 {
-                            self.reads_of[lane as usize].last[priority] = last;
+                            links.inputs[(self.base + lane).index()].last[priority] = last;
                             links.ports[(base + output).index()].tx.pointers[priority] = lane as u8;
                         }
                         matches[count] = Match { output, lane, priority };
@@ -141,10 +141,12 @@ impl<S: Ports> Switch<S> {
             let pick = links.head_of(port, priority, lane);
             links.take(port, pick, cx.now().0);
             // A start turns the pointers; iSLIP has turned them as far as it may.
-            let pointers = (links.ports[port.index()].tx.pointers, self.reads_of[lane as usize].last);
+            let pointers =
+                (links.ports[port.index()].tx.pointers, links.inputs[(self.base + lane).index()].last);
             self.start(links, cx, port, pick.packet, true);
             if slips {
-                (links.ports[port.index()].tx.pointers, self.reads_of[lane as usize].last) = pointers;
+                (links.ports[port.index()].tx.pointers, links.inputs[(self.base + lane).index()].last) =
+                    pointers;
             }
         }
         // Outputs that lost to another output of the same input wait for the end of that read.

@@ -36,7 +36,7 @@ impl<P: Build> Fabric<P> {
         Access { port, packet, behind }: Access,
     ) {
         if behind != 0 {
-            self.links.packets[packet].parts[Cause::Serialization as usize] += u64::from(behind);
+            self.links.packets[packet].times[Cause::Serialization] += u64::from(behind);
             let key = cx.key().later(Duration(u64::from(behind)));
             cx.post(key, port.into(), Happening::Ready { packet, from_wire: false, behind: 0 }.pack());
             return;

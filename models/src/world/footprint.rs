@@ -6,11 +6,10 @@ use crate::config::{
 };
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic::Source;
-use crate::link::port::{Cold, Port, Staging};
+use crate::link::port::{Cold, Input, Port, Staging};
 use crate::packet::{List, Packet};
 use crate::ports::{PortSet, Ports};
-use crate::switch::{Reads, Switch};
-use sim_core::EventKey;
+use crate::switch::{Cell, Switch};
 
 /// Octets that a run of this fabric in `parts` takes, about: ports, lists, tables, sources, and a packet for
 /// each port. What observers keep, and what protocols do, comes on top.
@@ -26,7 +25,7 @@ pub fn footprint(config: &FabricConfig, parts: u64) -> u64 {
 fn with_sets<S: Ports>(config: &FabricConfig) -> (u64, u64) {
     let of_device = |device: &DeviceConfig| {
         let ports = device.ports.len();
-        let each = size_of::<Port<S>>() + size_of::<Cold<S>>() + size_of::<EventKey>() + size_of::<Packet>();
+        let each = size_of::<Port<S>>() + size_of::<Cold<S>>() + size_of::<Input<S>>() + size_of::<Packet>();
         let (own, staging) = match &device.model {
             DeviceModel::Switch(switch) => (of_switch::<S>(switch, ports), &switch.staging),
             DeviceModel::Endpoint(endpoint) => (size_of::<Endpoint>(), &endpoint.staging),
@@ -46,7 +45,7 @@ fn with_sets<S: Ports>(config: &FabricConfig) -> (u64, u64) {
 /// What a switch has besides its ports and lists.
 fn of_switch<S: Ports>(switch: &SwitchConfig, ports: usize) -> usize {
     let routes = switch.routes.entries.blocks().len() * size_of::<u32>();
-    size_of::<Switch<S>>() + routes + ports * (size_of::<Reads<S>>() + ports * size_of::<u16>())
+    size_of::<Switch<S>>() + routes + ports * ports * size_of::<Cell>()
 }
 
 /// The lists of packets of a switch.

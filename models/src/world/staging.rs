@@ -10,7 +10,7 @@ use crate::link::port::Staging;
 use crate::observe::Build;
 use crate::packet::{List, UNSTAGED};
 use crate::ports::{PortSet, Ports, of_several};
-use crate::switch::COPIED;
+use crate::switch::{COPIED, Cell};
 use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
@@ -76,8 +76,7 @@ impl<P: Build> Fabric<P> {
                 }
                 let ports = built.queue_of_port.len();
                 let identity = built.queue_of_port.iter().enumerate().all(|(p, q)| usize::from(*q) == p);
-                self.links.ports[index.index()].tx.identity_queues =
-                    if identity { ports as u8 } else { 0xFF };
+                self.links.identity_queues[index.index()] = if identity { ports as u8 } else { 0xFF };
                 self.links.cold[index.index()].staging = Some(built);
             }
             if let DeviceModel::Switch(s) = &device.model {
@@ -228,8 +227,7 @@ impl<P: Build> Fabric<P> {
         let channels = 1 + usize::from(told_apart.count());
         let watched = &mut self.switches[switch];
         watched.told_apart = told_apart;
-        watched.occupancy = vec![0; watched.occupancy.len() * channels];
-        watched.raw = vec![P::Ports::EMPTY; watched.raw.len() * channels];
+        watched.occupancy = vec![Cell::default(); watched.occupancy.len() * channels].into();
         self.switches[switch].backpressure = Some(Box::new(Backpressure {
             originator,
             base,

@@ -360,12 +360,12 @@ impl Watchdog {
         // The longest wait first, ties by name: what is reported must not depend on where packets lie.
         let mut old: Vec<(Spot, &Packet)> = (0..view.parts.len())
             .flat_map(|part| view.within(part))
-            .filter(|(_, p)| p.snapshot.at <= deadline)
+            .filter(|(_, p)| p.since.at <= deadline)
             .filter(|(_, p)| {
                 p.flags & WAITING != 0 || view.of(p.port).links.is_cut_off(p.port) || view.is_starved(p)
             })
             .collect();
-        old.sort_by_key(|(_, p)| (p.snapshot.at, p.source, p.origin, p.sequence, p.port));
+        old.sort_by_key(|(_, p)| (p.since.at, p.source, p.origin, p.sequence, p.port));
         for (spot, record) in old {
             let port = record.port;
             let place = (port, vc_of(record.priority), record.queue);
@@ -396,7 +396,7 @@ impl Watchdog {
             }
             let walk = nodes.iter().map(|n| view.describe(*n)).collect();
             self.stalled.push(place);
-            self.stalls.push(StallReport { at, since: Time(record.snapshot.at), cycle, walk });
+            self.stalls.push(StallReport { at, since: Time(record.since.at), cycle, walk });
         }
         self.stalls.len() > before
     }

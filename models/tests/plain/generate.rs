@@ -835,8 +835,17 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     for device in &config.devices {
         for port in &device.ports {
             let PortConfig { buffers: _, watermarks: _, voq } = *port;
-            let PortVoq { gen_sup: _, rx_sup: _, gen_en: _, part: _, xoff: _, link_en: _linked, obey: _ } =
-                voq;
+            // What a port can link is asked by hosts, and there are none here.
+            let PortVoq {
+                gen_sup: _,
+                rx_sup: _,
+                gen_en: _,
+                part: _,
+                xoff: _,
+                link_sup: _,
+                link_en: _linked,
+                obey: _,
+            } = voq;
             add("obey", zero(voq.obey.0 == 0));
             add("gen_sup", bit(voq.gen_sup));
             add("rx_sup", bit(voq.rx_sup));

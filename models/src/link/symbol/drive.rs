@@ -183,8 +183,8 @@ impl<P: Build> Links<P> {
         // Not by a method: its totals lie beside it.
         let held = end.held.iter_mut().find(|held| held.serial == start.packet);
         let held = held.expect("what the link port sends is held");
-        record.parts[Cause::Serialization as usize] -= held.stored;
-        record.parts[Cause::Serialization as usize] += length;
+        record.times[Cause::Serialization] -= held.stored;
+        record.times[Cause::Serialization] += length;
         if !held.sent && sends_own {
             record.left = now;
         }
