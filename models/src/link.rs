@@ -52,8 +52,8 @@ pub(crate) struct Links<P: Build> {
     pub timings: Vec<LinkTiming>,
     /// All of them send as fast.
     pub one_pace: bool,
-    /// By port: the staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no staging.
-    /// Here and not at the transmitter, because a line holds those of 64 ports.
+    /// By port: the staging queue of next-hop port p is p, for p below this; 0xFF: ask the map; 0: no
+    /// staging. Here and not at the transmitter, because a line holds those of 64 ports.
     pub identity_queues: Vec<u8>,
     /// Ends of symbolic links, by port; empty if there are none.
     pub ends: Vec<Option<Box<End>>>,

@@ -130,8 +130,8 @@ pub(crate) struct Closed {
     pub open: u64,
 }
 
-/// The integrals of one transmitter. Its first eight octets are the last of the transmitter's first line, which
-/// is about credit; the rest begins the second line.
+/// The integrals of one transmitter. Its first eight octets are the last of the transmitter's first line,
+/// which is about credit; the rest begins the second line.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct TransmitClock {
