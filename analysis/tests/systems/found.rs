@@ -147,6 +147,26 @@ fn a_packet_that_is_never_repeated_is_a_stall() {
     }
 }
 
+/// Likewise a packet of VC7 on a link with one channel, which carries all of them: the watchdog asked for the
+/// credit of a seventh one, and panicked.
+#[test]
+fn a_packet_of_a_channel_that_is_never_repeated_is_a_stall() {
+    for at in (10_000..=10_700).step_by(50) {
+        sound(&format!(
+            r#"{{
+                "name": "t", "topology": {{"single_switch": {{"ports": 2}}}},
+                "links": {{"vcs": {{"count": 1}}}},
+                "faults": {{"corrupt": [{{"device": "sw", "port": 1, "what": "packet", "nth": 2}}],
+                            "silent_credits": [{{"device": "ep/1", "port": 0, "at": "{at} ns"}}]}},
+                "traffic": [{{"name": "p", "from": ["ep/0"], "to": "ep/1", "limit": 2, "size": 256,
+                              "start": "10 us", "vc": 7,
+                              "arrivals": {{"constant": {{"interval": "115 ns", "phase": "0 ps"}}}}}}],
+                "run": {{"until": "400 us", "stall_after": "15 us"}}
+            }}"#
+        ));
+    }
+}
+
 /// A port that tells no free buffers is waited for on a link that recovers from one error after the other:
 /// that a symbol was always on its way was taken for a link at work.
 #[test]

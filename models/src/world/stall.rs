@@ -269,7 +269,9 @@ impl<'a, P: Build> View<'a, P> {
     fn is_starved(&self, record: &Packet) -> bool {
         let links = &self.of(record.port).links;
         let Some(Some(end)) = links.ends.get(record.port.index()) else { return false };
-        if !links.is_symbolic(record.port) || !end.is_starved(vc_of(record.priority)) {
+        // Several VCs may share a channel of the link.
+        let channel = links.channel_of(record.port, record.priority);
+        if !links.is_symbolic(record.port) || !end.is_starved(channel) {
             return false;
         }
         let peer = self.across(record.port);
