@@ -305,6 +305,23 @@ fn flows_and_sessions_have_streams_of_their_own() {
     );
 }
 
+/// Operations of Control with a priority of their own, in the second flow of a file, and frames of LINX of
+/// priority 1 had one StreamID.
+#[test]
+fn control_operations_and_linx_have_streams_of_their_own() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"linx": {"carrier": "stream", "heartbeat_priority": 1, "data_priorities": [1]}},
+            "traffic": [{"name": "l", "from": ["ep/0"], "to": "ep/1", "size": 9000, "linx": {},
+                         "arrivals": {"constant": {"interval": "5 us", "phase": "0 ps"}}},
+                        {"name": "s", "from": ["ep/0"], "to": "ep/1",
+                         "st": {"bytes": 5000, "count": 20, "control_priority": 2}}],
+            "run": {"until": "100 us"}
+        }"#,
+    );
+}
+
 /// Likewise a session that sends on a stream of the range of vendors.
 #[test]
 fn flows_and_vendors_have_streams_of_their_own() {

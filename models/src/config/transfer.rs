@@ -57,13 +57,14 @@ pub struct TransferConfig {
     pub captured: bool,
 }
 
-/// Bit of the stream of Control operations, where that is not the one of Data.
-const CONTROL_STREAM: u16 = 0x8000;
+/// So far above the stream of Data is that of Control operations, where it is another one: above those of
+/// Data of all flows, and below those of LINX.
+const CONTROL_STREAM: u16 = 0x4000;
 
 /// Priority and stream of Control operations and of Data on RapidIO.
 pub(super) fn streams(priority: u8, control_priority: u8, stream_id: u16) -> [(u8, u16); 2] {
     let own = control_priority != priority;
-    let control = if own { stream_id | CONTROL_STREAM } else { stream_id };
+    let control = if own { stream_id + CONTROL_STREAM } else { stream_id };
     [(control_priority, control), (priority, stream_id)]
 }
 

@@ -30,7 +30,8 @@ use models::transfer_rate::{Bound, Software, TransferPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// First of the type 9 streams for Scheduled Transfer; each flow has its own.
+/// First of the type 9 streams for Scheduled Transfer; each flow has its own, and 0x4000 above it one for
+/// Control operations of another priority.
 const STREAM: u16 = 0x4000;
 /// Shares of frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
