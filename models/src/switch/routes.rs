@@ -46,7 +46,7 @@ impl Numbers {
     fn new(numbers: &[u32], blocks: usize) -> Self {
         match blocks {
             0..=0x100 => Numbers::Bytes(numbers.iter().map(|&number| number as u8).collect()),
-            0..=0x1_0000 => Numbers::Words(numbers.iter().map(|&number| number as u16).collect()),
+            0x101..=0x1_0000 => Numbers::Words(numbers.iter().map(|&number| number as u16).collect()),
             _ => Numbers::Long(numbers.into()),
         }
     }
