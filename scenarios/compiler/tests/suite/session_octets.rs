@@ -42,7 +42,8 @@ fn said(node: &Value, flows: &[Value], inject: &[&str]) -> (Vec<String>, Session
     let flows: Vec<Value> = (0..)
         .zip(flows)
         .map(|(n, flow)| {
-            let mut session = json!({"opens": "stream", "at": "10 ms"});
+            // What it wants of itself comes with the end of the run.
+            let mut session = json!({"opens": "stream", "at": "999999999 ps"});
             if n == 0 {
                 session["inject"] = json!(inject);
             }
