@@ -23,10 +23,19 @@ use std::sync::Arc;
 const SILENT: PortRules =
     PortRules { detector: None, refresh: None, generation_delay: Duration::ZERO, after_recovery: true };
 
-/// Compiles one expanded scenario. `None` if anything found is an error.
-pub(crate) fn compile(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Variant> {
+/// Compiles one expanded scenario. `None` if anything found is an error. `cut_short`: not the file says when
+/// the run is over, but who runs it for a shorter time; then what comes later is a warning.
+pub(crate) fn compile(
+    name: &str,
+    spec: &Spec,
+    cut_short: bool,
+    out: &mut Vec<Diagnostic>,
+) -> Option<Variant> {
     let mut found = Vec::new();
     let variant = compile_into(name, spec, &mut found);
+    for item in found.iter_mut().filter(|item| cut_short && item.beyond_run) {
+        item.severity = crate::diagnostic::Severity::Warning;
+    }
     let broken = found.iter().any(|d| d.severity == crate::diagnostic::Severity::Error);
     out.append(&mut found);
     if broken { None } else { variant }

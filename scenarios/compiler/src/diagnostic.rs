@@ -37,6 +37,8 @@ pub struct Diagnostic {
     pub(crate) at_key: bool,
     /// Exact place in the text, if the pointer does not say it.
     pub(crate) span: Option<Range<usize>>,
+    /// What it is about comes when the run is over.
+    pub(crate) beyond_run: bool,
 }
 
 impl Diagnostic {
@@ -53,7 +55,15 @@ impl Diagnostic {
             also: None,
             at_key: false,
             span: None,
+            beyond_run: false,
         }
+    }
+
+    /// What it is about comes when the run is over: no mistake where somebody cuts a run short.
+    #[must_use]
+    pub(crate) fn beyond_run(mut self) -> Self {
+        self.beyond_run = true;
+        self
     }
 
     /// A warning at `pointer`.

@@ -172,7 +172,7 @@ pub(crate) fn deeds(c: &mut Compiler<'_>) {
         let (at, until) = (units::time_text(at), units::time_text(until));
         let message = format!("{at} has no effect here: the run is over at {until}");
         let help = "an earlier time, or a longer \"run.until\"";
-        c.once(Diagnostic::error("SC051", pointer, message).help(help));
+        c.once(Diagnostic::error("SC051", pointer, message).help(help).beyond_run());
     }
 }
 
@@ -196,7 +196,7 @@ fn clocks(c: &mut Compiler<'_>) {
             units::time_text(until.0)
         );
         let help = "a shorter period, or a longer \"run.until\"";
-        c.once(Diagnostic::error("SC050", pointer, message).help(help));
+        c.once(Diagnostic::error("SC050", pointer, message).help(help).beyond_run());
     }
 }
 

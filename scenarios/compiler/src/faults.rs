@@ -379,8 +379,8 @@ impl Compiler<'_> {
                     time_text(self.run.until.0)
                 );
                 let help = "fewer of them, a shorter period, or a longer \"run.until\"";
-                self.out.push(Diagnostic::error("SC051", format!("{pointer}/times"), message).help(help));
-                continue;
+                let found = Diagnostic::error("SC051", format!("{pointer}/times"), message).help(help);
+                self.out.push(found.beyond_run());
             }
             down.of(Some(&pointer));
             for link in links {

@@ -134,7 +134,7 @@ fn starts(c: &mut Compiler<'_>, flow: &FlowSpec, pointer: &str, first: impl Fn(u
         let message =
             format!("flow \"{}\" sends nothing: it would begin at {first}, and is over at {stop}", flow.name);
         let help = "a shorter time, or a later \"stop\" or \"run.until\"";
-        c.once(Diagnostic::error("SC050", pointer, message).help(help));
+        c.once(Diagnostic::error("SC050", pointer, message).help(help).beyond_run());
     }
 }
 
@@ -188,7 +188,9 @@ pub(super) fn window(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> (Time, 
             units::time_text(start),
             units::time_text(stop)
         );
-        c.once(Diagnostic::error("SC050", format!("{at}/{key}"), message).help("start < stop <= run.until"));
+        let found =
+            Diagnostic::error("SC050", format!("{at}/{key}"), message).help("start < stop <= run.until");
+        c.once(if start >= until { found.beyond_run() } else { found });
     }
     (Time(start), Time(stop))
 }

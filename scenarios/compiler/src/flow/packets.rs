@@ -112,7 +112,7 @@ impl Traffic<'_> {
                 i + 1
             );
             let help = "a longer \"run.until\"; or give \"stop\", which cuts a trace off";
-            c.out.push(Diagnostic::error("SC050", rows_at.clone(), message).help(help));
+            c.out.push(Diagnostic::error("SC050", rows_at.clone(), message).help(help).beyond_run());
         }
         if rows.is_empty() {
             let message = "the trace has no packets";

@@ -2,7 +2,7 @@
 
 use models::config::{Arrivals, Destinations, PacketSize, Sizes};
 use models::sim_core::{Duration, Time};
-use scenarios::{RunPlan, Warmup, check_report, load, schema, templates};
+use scenarios::{Diagnostics, RunPlan, Warmup, check_report, load, schema, templates};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -652,4 +652,49 @@ fn pools_that_outputs_share_may_deadlock() {
     };
     assert!(verdict(2, "shared").starts_with("routes alone cannot deadlock, pools that outputs share may"));
     assert!(verdict(2, "output").starts_with("no deadlock is possible"));
+}
+
+/// What comes when the run is over is a mistake of the file; where somebody cuts its run short it is not, but
+/// is told. 600 us of trace, a stop, a phase, samples, a watchdog and an outage that comes three times, run
+/// for 500 us.
+#[test]
+fn who_cuts_a_run_short_is_told_what_comes_later() {
+    let text = |until: &str| {
+        let rows = ["0,ep/0,ep/1,64,0,5", "600000000,ep/0,ep/1,64,0,5"];
+        let outage = json!({"link": "ep/3", "at": "100 us", "for": "10 us", "every": "300 us", "times": 3});
+        let run = json!({
+            "until": until, "warmup": "0 ns", "sample_every": "700 us", "stall_after": "800 us"
+        });
+        json!({
+            "name": "cut",
+            "topology": {"single_switch": {"ports": 4}},
+            "run": run,
+            "faults": {"outages": [outage]},
+            "traffic": [
+                {"name": "trace", "arrivals": {"trace": {"rows": rows}}},
+                {"name": "stops", "from": "ep/1", "to": "ep/2", "size": 64, "stop": "900 us",
+                 "arrivals": {"poisson": {"load": 0.1}}},
+                {"name": "late", "from": "ep/2", "to": "ep/0", "size": 64,
+                 "arrivals": {"constant": {"interval": "650 us", "phase": "640 us"}}}
+            ]
+        })
+        .to_string()
+    };
+    let places = [
+        "/faults/outages/0/times",
+        "/run/sample_every",
+        "/run/stall_after",
+        "/traffic/0/arrivals/trace",
+        "/traffic/1/stop",
+        "/traffic/2/arrivals/constant/phase",
+    ];
+    let of = |found: &Diagnostics| {
+        let mut places: Vec<String> = found.items.iter().map(|item| item.pointer.clone()).collect();
+        places.sort();
+        places
+    };
+    assert!(load(&text("1 ms"), "cut.json", &[]).expect("all of it comes").warnings.items.is_empty());
+    assert_eq!(of(&load(&text("500 us"), "cut.json", &[]).expect_err("it comes too late")), places);
+    let cut = load(&text("1 ms"), "cut.json", &[("/run/until".to_owned(), "500 us".into())]);
+    assert_eq!(of(&cut.expect("it is cut short").warnings), places);
 }
