@@ -173,6 +173,17 @@ fn fast_and_plain_agree() {
     assert!(refusals > 0 || !default, "nothing was refused in channels");
 }
 
+/// A symbol brings an endpoint credit and stops its queue at once. What it accepts has cut through, so the
+/// credit comes first (F-4), and a packet starts. Fabric 907 639 differed there, twenty times as long.
+#[test]
+fn a_symbol_for_what_cut_through_brings_credit_first() {
+    let mut case = case(907_639);
+    case.until *= 20;
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+}
+
 /// Every value of every option is drawn in the default run, or is on the list of what is left out.
 #[test]
 fn every_option_is_drawn() {

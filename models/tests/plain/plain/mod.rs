@@ -439,7 +439,9 @@ impl<'a> World<'a> {
             }
             Event::Acceptance => {
                 self.port(d, p).unaccepted -= 1;
-                self.tell_of(d, p, 0, 1);
+                // With retry the links have each symbol as an event, whose key is made for it.
+                let own = self.port(d, p).retry.is_none().then_some(self.key);
+                self.tell_by(d, p, 0, 1, own);
             }
             Event::Status { status } => self.credit(d, p, status),
             Event::MessageDue => self.message_due(d, p),
@@ -529,6 +531,12 @@ impl<'a> World<'a> {
 
     /// F-41: a status of a channel becomes due at a port and acknowledges so many packets.
     fn tell_of(&mut self, d: usize, p: usize, channel: usize, accepted: i64) {
+        self.tell_by(d, p, channel, accepted, None);
+    }
+
+    /// Likewise; `cause`: of an acceptance with a key of its own, whose maker and number the status keeps
+    /// (F-4).
+    fn tell_by(&mut self, d: usize, p: usize, channel: usize, accepted: i64, cause: Option<EventKey>) {
         let now = self.now;
         let port = self.port(d, p);
         if let Some(retry) = &mut port.retry {
@@ -542,7 +550,14 @@ impl<'a> World<'a> {
         let status = self.statuses.len();
         *self.port(d, p).last_told(channel).1 = Some((status, begins));
         self.statuses.push(Status { channel, accepted, buffers });
-        self.post_to(d, peer, arrives, class::SYMBOL, Event::Status { status });
+        let event = Event::Status { status };
+        match cause {
+            None => self.post_to(d, peer, arrives, class::SYMBOL, event),
+            Some(cause) => {
+                let (key, (device, port)) = (cause.followed(Time(arrives), class::SYMBOL), peer);
+                self.heap.push(Reverse(Entry { key, device, port, event }));
+            }
+        }
         self.ask_wire(d, p);
     }
 
