@@ -8,7 +8,6 @@ mod conversation;
 pub use conversation::Conversation;
 
 use crate::axes::{GREY, INK, PAGE, WHITE, foot, heading};
-use crate::figures::stamp_of_one;
 use crate::num::time_text;
 use crate::protocol;
 use crate::report::VariantReport;
@@ -96,12 +95,16 @@ fn part(distance: usize, words: &str) -> usize {
 
 impl Chart {
     /// The charts of the runs of a scenario whose flows are charted, with the names of the variants.
-    /// `stamp`: of all of them, for their foot, where each has its own seed.
-    pub fn of_runs(scenario: &str, stamp: &str, reports: &[VariantReport]) -> Vec<(String, Self)> {
+    /// `stamp` makes the foot of runs: each chart has its own, with its own seed.
+    pub fn of_runs(
+        scenario: &str,
+        stamp: impl Fn(&[VariantReport]) -> String,
+        reports: &[VariantReport],
+    ) -> Vec<(String, Self)> {
         let charted = reports.iter().filter(|report| !report.run.collector.signals().is_empty());
         let alone = reports.len() == 1;
         let of = |report: &VariantReport| {
-            let stamp = stamp_of_one(stamp, report.run.config.seed);
+            let stamp = stamp(std::slice::from_ref(report));
             let chart = Self { stamp, ..Self::of_run(scenario, report, alone) };
             (report.run.name.clone(), chart)
         };

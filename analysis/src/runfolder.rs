@@ -222,11 +222,16 @@ impl RunFolder {
         self
     }
 
-    /// With the figures and message sequence charts of these runs.
+    /// With the figures and message sequence charts of these runs; `stamp`: see [`Chart::of_runs`].
     #[must_use]
-    pub fn drawn(mut self, caption: &Caption, reports: &[VariantReport]) -> Self {
+    pub fn drawn(
+        mut self,
+        caption: &Caption,
+        stamp: impl Fn(&[VariantReport]) -> String,
+        reports: &[VariantReport],
+    ) -> Self {
         let files = &mut self.files;
-        for (variant, chart) in Chart::of_runs(&caption.scenario, &caption.stamp, reports) {
+        for (variant, chart) in Chart::of_runs(&caption.scenario, stamp, reports) {
             files.push((format!("charts/{variant}.svg").into(), chart.to_svg().into_bytes()));
             files.push((format!("charts/{variant}.png").into(), chart.to_png()));
             files.push((format!("charts/{variant}.txt").into(), chart.to_text().into_bytes()));

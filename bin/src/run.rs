@@ -65,12 +65,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         })
         .collect::<Result<_, Failure>>()?;
 
-    let stamp = figures::stamp(&plan.name, env!("CARGO_PKG_VERSION"), &reports);
-    let caption = Caption::new(&plan.title, stamp, &reports);
+    let stamp = |runs: &[VariantReport]| figures::stamp(&plan.name, env!("CARGO_PKG_VERSION"), runs);
+    let caption = Caption::new(&plan.title, stamp(&reports), &reports);
     let folder = RunFolder::new(&plan.name, &plan.resolved, &reports);
     let folder = folder.from(env!("CARGO_PKG_VERSION"), &plan.given);
     let (wall_s, drawing) = (started.elapsed().as_secs_f64(), Instant::now());
-    let folder = if args.no_figures { folder } else { folder.drawn(&caption, &reports) };
+    let folder = if args.no_figures { folder } else { folder.drawn(&caption, stamp, &reports) };
     let perf = Perf {
         wall_s: Num(wall_s),
         read_s: Num(read_s),

@@ -169,14 +169,14 @@ const CHARTS: [(&str, &str); 3] = [
 /// Compares with `results/reference`, or writes it.
 fn reference(plan: &RunPlan, reports: &[VariantReport]) {
     let folder = root().join("results/reference");
-    let stamp = figures::stamp(&plan.name, env!("CARGO_PKG_VERSION"), reports);
-    let caption = Caption::new(&plan.title, stamp, reports);
+    let stamp = |runs: &[VariantReport]| figures::stamp(&plan.name, env!("CARGO_PKG_VERSION"), runs);
+    let caption = Caption::new(&plan.title, stamp(reports), reports);
     let mut files: Vec<(String, String)> = Vec::new();
     for (_, name) in FIGURES.iter().filter(|(study, _)| *study == plan.name) {
         let figure = figures::svg(&caption, reports, name).expect("it is drawn");
         files.push((format!("{}-{name}.svg", plan.name), figure));
     }
-    let charts = Chart::of_runs(&plan.title, &caption.stamp, reports).into_iter();
+    let charts = Chart::of_runs(&plan.title, stamp, reports).into_iter();
     let kept = |variant: &str| {
         plan.name.starts_with("session-figure") || CHARTS.contains(&(plan.name.as_str(), variant))
     };

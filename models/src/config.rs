@@ -509,6 +509,20 @@ pub struct SourceConfig {
     pub sizes: Sizes,
 }
 
+impl SourceConfig {
+    /// Octets on the wire of its shortest and its longest packet, delimiters left out. `None`: it has none.
+    pub fn lengths(&self) -> Option<(u16, u16)> {
+        let all: &mut dyn Iterator<Item = &PacketSize> = match (&self.sizes, &self.arrivals) {
+            (Sizes::Fixed(size), _) => &mut std::iter::once(size),
+            (Sizes::Mix(sizes), _) => &mut sizes.iter().map(|(_, size)| size),
+            (Sizes::Replay, Arrivals::Replay(packets)) => &mut packets.iter().map(|packet| &packet.size),
+            (Sizes::Replay, _) => &mut std::iter::empty(),
+        };
+        let one = all.map(|size| (size.wire, size.wire));
+        one.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+}
+
 /// When packets are created.
 #[derive(Clone, Debug)]
 pub enum Arrivals {

@@ -14,7 +14,9 @@ fn folder(resolved: &str) -> RunFolder {
     let variants = vec![VariantCost::new(&reports[0], 0.5)];
     let (read_s, draw_s) = (Num(0.1), Num(0.0));
     let perf = Perf { wall_s: Num(0.6), read_s, draw_s, parallel: 1, memory_peak_bytes: None, variants };
-    RunFolder::new("hotspot", resolved, &reports).drawn(&caption, &reports).measured(&perf)
+    RunFolder::new("hotspot", resolved, &reports)
+        .drawn(&caption, |_| caption.stamp.clone(), &reports)
+        .measured(&perf)
 }
 
 fn names(folder: &Path) -> Vec<String> {

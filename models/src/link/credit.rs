@@ -15,7 +15,7 @@
 //! So no transmitter idles for a buffer that is free and could have been told, and ports that never come near
 //! their last buffers pay nothing.
 
-use crate::config::{Arrivals, FabricConfig, LinkConfig, PortConfig, ProtocolConfig, Sizes};
+use crate::config::{FabricConfig, LinkConfig, PortConfig, ProtocolConfig, SourceConfig};
 use lp_serial::cost::idle3_packet_bytes;
 
 /// The shortest packet: a response without data between 8-bit ids (Part 3 §2), octets.
@@ -39,19 +39,9 @@ impl Lengths {
     /// Those of the sources; protocols use packets of any length.
     pub fn of(config: &FabricConfig) -> Self {
         let (mut shortest, mut longest) = (u32::MAX, 0);
-        let mut meet = |octets: u16| {
-            shortest = shortest.min(octets.into());
-            longest = longest.max(octets.into());
-        };
-        for source in &config.sources {
-            match (&source.sizes, &source.arrivals) {
-                (Sizes::Fixed(size), _) => meet(size.wire),
-                (Sizes::Mix(sizes), _) => sizes.iter().for_each(|(_, size)| meet(size.wire)),
-                (Sizes::Replay, Arrivals::Replay(packets)) => {
-                    packets.iter().for_each(|packet| meet(packet.size.wire));
-                }
-                (Sizes::Replay, _) => {}
-            }
+        for (least, most) in config.sources.iter().filter_map(SourceConfig::lengths) {
+            shortest = shortest.min(least.into());
+            longest = longest.max(most.into());
         }
         let parts =
             || config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));

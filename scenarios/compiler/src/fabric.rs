@@ -6,8 +6,8 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    Arrivals, BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT,
-    PacketSize, PortSet, Sizes, SwitchConfig, Verdict,
+    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet,
+    SourceConfig, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -318,18 +318,8 @@ impl Lengths {
             shortest: a.shortest.min(b.shortest),
             longest: a.longest.max(b.longest),
         };
-        let one = |size: &PacketSize| {
-            let octets = u64::from(size.wire);
-            Lengths { shortest: octets, longest: octets }
-        };
-        let sources = config.sources.iter().filter_map(|source| match (&source.sizes, &source.arrivals) {
-            (Sizes::Fixed(size), _) => Some(one(size)),
-            (Sizes::Mix(all), _) => all.iter().map(|(_, size)| one(size)).reduce(both),
-            (Sizes::Replay, Arrivals::Replay(packets)) => {
-                packets.iter().map(|packet| one(&packet.size)).reduce(both)
-            }
-            (Sizes::Replay, _) => None,
-        });
+        let sources = config.sources.iter().filter_map(SourceConfig::lengths);
+        let sources = sources.map(|(least, most)| Lengths { shortest: least.into(), longest: most.into() });
         let protocols = (!config.agents.is_empty()).then_some(whole);
         sources.chain(protocols).reduce(both).unwrap_or(whole)
     }

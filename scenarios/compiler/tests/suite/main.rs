@@ -31,3 +31,4 @@ mod transfer_frames;
 mod transfer_settings;
 mod translators;
 mod walks;
+mod watched;

@@ -1,10 +1,10 @@
 //! Session management against messages written by hand: ep/1 is a node, ep/0 says nothing of its own and
 //! takes nothing in, so everything that comes from it is octets of this file. Ids of both are 0 and 1.
 
+use crate::watched::{injected, watched};
+use models::Probe;
 use models::probe::{Signal, SignalKind};
 use models::stats::SessionTotals;
-use models::{Probe, Progress, RunOptions, Watched};
-use scenarios::load;
 use serde_json::{Value, json};
 
 /// What ep/1 says.
@@ -21,13 +21,6 @@ impl Probe for Words {
 
 /// What ep/1 answers to these messages, one each 10 us, and what comes of it.
 fn answers(node: Value, messages: &[&str]) -> (Vec<String>, SessionTotals) {
-    let inject: Vec<Value> = (1..)
-        .zip(messages)
-        .filter(|(_, octets)| !octets.is_empty())
-        .map(
-            |(at, octets)| json!({"at": format!("{at}0 us"), "from": "ep/0", "to": "ep/1", "octets": octets}),
-        )
-        .collect();
     let scenario = json!({
         "name": "test",
         "topology": {"single_switch": {"ports": 2}},
@@ -35,16 +28,12 @@ fn answers(node: Value, messages: &[&str]) -> (Vec<String>, SessionTotals) {
         "overrides": [{"devices": "ep/0", "endpoint": {"session": {"mute": true}}}],
         "traffic": [{
             "name": "f", "from": "ep/0", "to": "ep/1",
-            "session": {"opens": "stream", "at": "1 ms", "chart": true, "inject": inject}
+            "session": {"opens": "stream", "at": "1 ms", "chart": true, "inject": injected(messages)}
         }],
         "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
     });
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let mut words = Words::default();
-    let mut simulation = Watched::new(plan.variants[0].config.clone(), RunOptions::default(), &mut words);
-    assert_ne!(simulation.run(plan.variants[0].until, u64::MAX), Progress::Stalled);
-    let totals = simulation.finish().totals.one::<SessionTotals>().expect("one flow").clone();
+    let (words, outcome): (Words, _) = watched(&scenario);
+    let totals = outcome.totals.one::<SessionTotals>().expect("one flow").clone();
     (words.0, totals)
 }
 

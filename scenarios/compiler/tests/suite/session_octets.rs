@@ -1,10 +1,10 @@
 //! Session management octet by octet: what a node answers to messages written by hand, and what it sends of
 //! its own, as its packets carry it.
 
+use crate::watched::{injected, watched};
+use models::Probe;
 use models::probe::{Crossed, Crossing};
 use models::stats::SessionTotals;
-use models::{Probe, Progress, RunOptions, Watched};
-use scenarios::load;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -33,17 +33,12 @@ impl Probe for Octets {
 
 /// What ep/1 says in flows between ep/0, which says only what is injected, one message each 10 us, and it.
 fn said(node: &Value, flows: &[Value], inject: &[&str]) -> (Vec<String>, SessionTotals) {
-    let inject: Vec<Value> = (1..)
-        .zip(inject)
-        .map(
-            |(at, octets)| json!({"at": format!("{at}0 us"), "from": "ep/0", "to": "ep/1", "octets": octets}),
-        )
-        .collect();
+    let inject = injected(inject);
     let flows: Vec<Value> = (0..)
         .zip(flows)
         .map(|(n, flow)| {
             // What it wants of itself comes with the end of the run.
-            let mut session = json!({"opens": "stream", "at": "999999999 ps"});
+            let mut session = json!({"opens": "stream", "at": "1 ms"});
             if n == 0 {
                 session["inject"] = json!(inject);
             }
@@ -62,12 +57,8 @@ fn said(node: &Value, flows: &[Value], inject: &[&str]) -> (Vec<String>, Session
         "traffic": flows,
         "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
     });
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let mut octets = Octets::default();
-    let mut simulation = Watched::new(plan.variants[0].config.clone(), RunOptions::default(), &mut octets);
-    assert_ne!(simulation.run(plan.variants[0].until, u64::MAX), Progress::Stalled);
-    let totals = simulation.finish().totals.of::<SessionTotals>().next().expect("a flow").clone();
+    let (octets, outcome): (Octets, _) = watched(&scenario);
+    let totals = outcome.totals.of::<SessionTotals>().next().expect("a flow").clone();
     (octets.0, totals)
 }
 
@@ -316,12 +307,7 @@ fn all_four_pairs_of_conveyances() {
             }],
             "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
         });
-        let plan = load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|e| panic!("{}", e.render()));
-        let mut seen = Types::default();
-        let config = plan.variants[0].config.clone();
-        let mut simulation = Watched::new(config, RunOptions::default(), &mut seen);
-        assert_ne!(simulation.run(plan.variants[0].until, u64::MAX), Progress::Stalled);
-        let outcome = simulation.finish();
+        let (seen, outcome): (Types, _) = watched(&scenario);
         let totals: &SessionTotals = outcome.totals.one().expect("one flow");
         assert_eq!((totals.pairs, totals.stats.pdus_delivered), (1, 3), "{management}, {data}");
         assert_eq!(seen.0.into_iter().collect::<Vec<_>>(), types, "{management}, {data}");

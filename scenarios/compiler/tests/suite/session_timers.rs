@@ -1,10 +1,10 @@
 //! Periods of session management, and what a source does when it is stopped. One node is real, the other says
 //! only what is written here, as octets, and takes nothing in: nothing it says depends on what it hears.
 
+use crate::watched::watched;
+use models::Probe;
 use models::probe::{Signal, SignalKind};
 use models::stats::SessionTotals;
-use models::{Probe, Progress, RunOptions, Watched};
-use scenarios::load;
 use serde_json::{Value, json};
 
 /// What ep/1 says, and when, in picoseconds.
@@ -31,7 +31,7 @@ fn source(
     session: &Value,
     inject: &[(&str, &str)],
 ) -> (Vec<(u64, String)>, SessionTotals) {
-    run(scenario(node, size, session, inject))
+    run(&scenario(node, size, session, inject))
 }
 
 /// Likewise, with a stream of another protocol, which has one PDU at 1.1 ms.
@@ -48,7 +48,7 @@ fn with_another(
         "session": {"opens": "stream", "protocol": 513, "chart": true}
     });
     scenario["traffic"].as_array_mut().unwrap().push(other);
-    run(scenario)
+    run(&scenario)
 }
 
 fn scenario(node: &Value, size: u32, session: &Value, inject: &[(&str, &str)]) -> Value {
@@ -71,13 +71,9 @@ fn scenario(node: &Value, size: u32, session: &Value, inject: &[(&str, &str)]) -
     })
 }
 
-fn run(scenario: Value) -> (Vec<(u64, String)>, SessionTotals) {
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let mut words = Words::default();
-    let mut simulation = Watched::new(plan.variants[0].config.clone(), RunOptions::default(), &mut words);
-    assert_ne!(simulation.run(plan.variants[0].until, u64::MAX), Progress::Stalled);
-    let totals = simulation.finish().totals.of::<SessionTotals>().next().expect("a flow").clone();
+fn run(scenario: &Value) -> (Vec<(u64, String)>, SessionTotals) {
+    let (words, outcome): (Words, _) = watched(scenario);
+    let totals = outcome.totals.of::<SessionTotals>().next().expect("a flow").clone();
     (words.0, totals)
 }
 

@@ -1,0 +1,26 @@
+//! A scenario of which somebody watches all, and messages of sessions that a test writes by hand.
+
+use models::{Outcome, Probe, Progress, RunOptions, Watched};
+use scenarios::load;
+use serde_json::{Value, json};
+
+/// Runs a scenario to its end, without a stall: what was seen, and what came of it.
+pub fn watched<P: Probe + Default + Send>(scenario: &Value) -> (P, Outcome) {
+    let plan =
+        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let mut seen = P::default();
+    let mut simulation = Watched::new(plan.variants[0].config.clone(), RunOptions::default(), &mut seen);
+    assert_ne!(simulation.run(plan.variants[0].until, u64::MAX), Progress::Stalled);
+    let outcome = simulation.finish();
+    (seen, outcome)
+}
+
+/// ep/0 says these messages to ep/1, one each 10 us; an empty one is none.
+pub fn injected(messages: &[&str]) -> Vec<Value> {
+    let given = (1..).zip(messages).filter(|(_, octets)| !octets.is_empty());
+    given
+        .map(
+            |(at, octets)| json!({"at": format!("{at}0 us"), "from": "ep/0", "to": "ep/1", "octets": octets}),
+        )
+        .collect()
+}
