@@ -171,6 +171,12 @@ impl Endpoint {
         }
     }
 
+    /// Where the next packet of its first source goes, if that is known.
+    #[inline(always)]
+    pub fn aims_at(&self) -> Option<u32> {
+        self.sources.first().filter(|_| self.staged).and_then(Source::aims_at)
+    }
+
     pub fn find_next(&mut self) {
         let endpoint = &mut *self;
         endpoint.next = match &endpoint.sources[..] {

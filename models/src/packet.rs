@@ -276,6 +276,16 @@ impl Packets {
         }
     }
 
+    /// Asks for the last packet of a list, which whoever comes next is threaded to.
+    #[inline(always)]
+    pub fn prefetch_tail(&self, list: &List) {
+        if list.head != NIL
+            && let Some(record) = self.records.get(list.tail as usize)
+        {
+            prefetch(&record.next);
+        }
+    }
+
     /// The packets of a list, first to last.
     pub fn iter_list(&self, list: &List) -> impl Iterator<Item = u32> {
         let known = |id: u32| (id != NIL).then_some(id);

@@ -23,7 +23,7 @@ use crate::voq::Backpressure;
 use lp_serial::link::Channels;
 use reads::ChannelReads;
 pub(crate) use routes::Routes;
-use sim_core::Stream;
+use sim_core::{Stream, prefetch};
 
 /// Route entry in two octets: egress port and next-hop port; or [`COPIED`] and the number of a mask; or
 /// [`DROP`].
@@ -174,6 +174,24 @@ pub(crate) struct Access {
 }
 
 impl<S: Ports> Switch<S> {
+    /// Asks for the lines that every hop touches.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.routes);
+        prefetch(&self.waiting_outputs);
+        prefetch(&self.occupancy);
+    }
+
+    /// Asks for where the detector counts packets of `input` for `out`.
+    #[inline(always)]
+    pub fn prefetch_cell(&self, input: u32, out: u32) {
+        if self.detect
+            && let Some(cell) = self.occupancy.get(self.detector_of(input, out))
+        {
+            prefetch(cell);
+        }
+    }
+
     /// Output `out` does not read `input` any more.
     #[inline(always)]
     pub fn read_ended<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, out: u32) {

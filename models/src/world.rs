@@ -13,6 +13,7 @@
 
 mod access;
 pub(crate) mod footprint;
+mod foresight;
 mod hosts;
 mod links;
 pub(crate) mod outcome;
@@ -43,7 +44,7 @@ use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::outcome::Outcome;
 use crate::world::stall::Watchdog;
-use sim_core::{Event, EventList, Purpose, Stream, Time, World, prefetch};
+use sim_core::{Ahead, Event, EventList, Purpose, Stream, Time, World};
 use std::sync::Arc;
 
 /// How the pipeline latency of switches becomes events; results are equal with both.
@@ -61,7 +62,7 @@ pub enum PipelineMode {
 const LARGE_LINKS: usize = 1_000;
 
 /// Whether what events will touch is worth fetching ahead of them.
-fn is_large(config: &FabricConfig) -> bool {
+pub(crate) fn is_large(config: &FabricConfig) -> bool {
     config.links.len() >= LARGE_LINKS
 }
 
@@ -471,36 +472,9 @@ impl<P: Build> World for Fabric<P> {
         self.foresight
     }
 
-    #[inline]
-    fn foresee(&self, event: &Event<Payload>) {
-        let port = PortId::new(event.target);
-        let Some(Port { tx, rx }) = self.links.ports.get(port.index()) else { return };
-        prefetch(rx);
-        match event.payload.unpack() {
-            Happening::Arrive { packet, destination, .. } => {
-                self.links.packets.prefetch(packet);
-                prefetch(&self.links.inputs[port.index()]);
-                let Node::Switch(s) = self.links.nodes.node(port) else { return };
-                let switch = &self.switches[s];
-                let Some(hop) = switch.routes.get(usize::from(destination)) else { return };
-                if u32::from(hop.egress) >= switch.ports {
-                    return;
-                }
-                let out = u32::from(hop.egress);
-                let output = &self.links.ports[(switch.base + out).index()];
-                output.tx.prefetch();
-                prefetch(&output.rx);
-                let input = port - switch.base;
-                let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
-                prefetch(&self.links.lists[(switch.lists + lane) as usize]);
-            }
-            Happening::Done | Happening::Create => tx.prefetch(),
-            Happening::Host(_) | Happening::Deliver => {
-                tx.prefetch();
-                self.prefetch_agent(port);
-            }
-            _ => {}
-        }
+    #[inline(always)]
+    fn foresee(&self, event: &Event<Payload>, ahead: Ahead) {
+        self.fetch(event, ahead);
     }
 
     #[inline]

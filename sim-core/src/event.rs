@@ -1,5 +1,6 @@
 //! Events, and what every list of pending events offers.
 
+use crate::kernel::World;
 use crate::key::EventKey;
 use crate::time::Time;
 use std::cmp::Ordering;
@@ -21,6 +22,20 @@ pub struct Event<P> {
 
 const _: () = assert!(size_of::<Event<[u32; 3]>>() == 32);
 
+/// How far off an event is that a world is [shown ahead](World::foresee). It is shown at each distance in turn: what
+/// its handler will touch often lies behind what it touches first, and only that has come by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// First seen: nothing of it is in a cache.
+    Far,
+    /// Some events later.
+    Middle,
+    /// Some more.
+    Near,
+    /// A few events before its turn.
+    Next,
+}
+
 /// The pending events of one kernel, taken out in the order of their keys.
 ///
 /// Every list gives the same sequence for the same calls, whatever its tuning. No two keys may be equal:
@@ -40,10 +55,10 @@ pub trait EventList<P: Copy> {
     fn len(&self) -> usize;
 
     /// [`pop_before`](Self::pop_before) for a world that fetches ahead: events that will probably be taken
-    /// soon are shown to `foresee`, as far as the list comes across them at little cost. A hint: events may
-    /// never be shown, and one that is shown may be overtaken.
+    /// soon are [shown](World::foresee) to it, once at each distance, as far as the list comes across them at
+    /// little cost. A hint: events may never be shown, and one that is shown may be overtaken.
     #[inline]
-    fn pop_foreseeing(&mut self, limit: Time, _foresee: impl FnMut(&Event<P>)) -> Option<Event<P>> {
+    fn pop_foreseeing(&mut self, limit: Time, _world: &impl World<Payload = P>) -> Option<Event<P>> {
         self.pop_before(limit)
     }
 

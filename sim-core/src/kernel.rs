@@ -1,6 +1,6 @@
 //! The run loop: takes events in the order of their keys and hands them to a world.
 
-use crate::event::{Event, EventList};
+use crate::event::{Ahead, Event, EventList};
 use crate::key::EventKey;
 use crate::time::Time;
 use std::marker::PhantomData;
@@ -23,11 +23,11 @@ pub trait World {
         false
     }
 
-    /// A hint that `event` will probably be handled a few events later: the place to
-    /// [`prefetch`](fn@crate::prefetch) what its handler will touch. It cannot change anything, and it may
-    /// never be called.
+    /// A hint that `event` will probably be handled soon: the place to [`prefetch`](fn@crate::prefetch) what
+    /// its handler will touch, step by step as it comes nearer. It cannot change anything, and it may never be
+    /// called.
     #[inline]
-    fn foresee(&self, _event: &Event<Self::Payload>) {}
+    fn foresee(&self, _event: &Event<Self::Payload>, _ahead: Ahead) {}
 }
 
 /// What a handler sees of the kernel.
@@ -146,7 +146,7 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
         for _ in 0..max_events {
             let world = &self.world;
             let event = if world.foresees() {
-                self.list.pop_foreseeing(limit, |event| world.foresee(event))
+                self.list.pop_foreseeing(limit, world)
             } else {
                 self.list.pop_before(limit)
             };

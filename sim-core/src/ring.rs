@@ -1,7 +1,9 @@
 //! The tuned event list: a ring of buckets in front of a hierarchical wheel.
 
-use crate::event::{Earliest, Event, EventList};
+use crate::event::{Ahead, Earliest, Event, EventList};
+use crate::kernel::World;
 use crate::key::EventKey;
+use crate::prefetch::prefetch;
 use crate::time::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -94,7 +96,9 @@ pub struct BucketRing<P> {
     free: u32,
     in_ring: usize,
     in_far: usize,
-    far: Box<Wheel>,
+    far: Box<Wheel<P>>,
+    /// The occupied buckets after the current one, as far as they were looked for.
+    ahead: Box<[u64; 5]>,
 }
 
 /// Aligned so that an event of 32 bytes never straddles two cache lines.
@@ -115,12 +119,80 @@ pub(crate) struct Standing {
     pub beyond: usize,
 }
 
+/// The events of later epochs, by slot in the order in which they came: written one behind the other and read
+/// so again, which is what memory is fast at.
 #[derive(Clone, Debug)]
-struct Wheel {
-    heads: [[u32; SLOTS]; LEVELS],
+struct Wheel<P> {
+    /// By level, 64 each.
+    slots: Vec<Slot<P>>,
     occupied: [u64; LEVELS],
     /// The smallest key in the wheel, if it is known.
     first: Option<EventKey>,
+    /// Emptied pieces.
+    spare: Vec<Vec<Event<P>>>,
+}
+
+/// Events of one slot, in pieces, so that what a slot once held can serve any other.
+#[derive(Clone, Debug)]
+struct Slot<P> {
+    open: Vec<Event<P>>,
+    full: Vec<Vec<Event<P>>>,
+}
+
+/// Events in a full piece: 4 KiB of them.
+const PIECE: usize = 128;
+
+impl<P: Copy> Wheel<P> {
+    fn new() -> Self {
+        let slot = || Slot { open: Vec::new(), full: Vec::new() };
+        Wheel {
+            slots: (0..LEVELS * SLOTS).map(|_| slot()).collect(),
+            occupied: [0; LEVELS],
+            first: None,
+            spare: Vec::new(),
+        }
+    }
+
+    /// One more event in an epoch after the last one of the ring.
+    #[inline]
+    fn push(&mut self, (level, slot): (usize, usize), event: Event<P>) {
+        self.occupied[level] |= 1 << slot;
+        let slot = &mut self.slots[level * SLOTS + slot];
+        if slot.open.len() == PIECE {
+            let piece = self.spare.pop().unwrap_or_default();
+            slot.full.push(std::mem::replace(&mut slot.open, piece));
+        }
+        slot.open.push(event);
+    }
+
+    /// Takes the events of a slot away, to be [put back](Self::put_back) when they have gone elsewhere.
+    fn take(&mut self, level: usize, slot: usize) -> Slot<P> {
+        self.occupied[level] &= !(1 << slot);
+        let slot = &mut self.slots[level * SLOTS + slot];
+        Slot { open: std::mem::take(&mut slot.open), full: std::mem::take(&mut slot.full) }
+    }
+
+    fn put_back(&mut self, level: usize, slot: usize, mut emptied: Slot<P>) {
+        emptied.open.clear();
+        for mut piece in emptied.full.drain(..) {
+            piece.clear();
+            self.spare.push(piece);
+        }
+        self.slots[level * SLOTS + slot] = emptied;
+    }
+
+    /// The smallest key of the first occupied slot of the lowest level: nothing in the wheel is before it.
+    fn find_first(&self) -> Option<EventKey> {
+        let level = self.occupied.iter().position(|&bits| bits != 0)?;
+        let slot = self.occupied[level].trailing_zeros() as usize;
+        self.slots[level * SLOTS + slot].events().map(|event| event.key).min()
+    }
+}
+
+impl<P> Slot<P> {
+    fn events(&self) -> impl Iterator<Item = &Event<P>> {
+        self.full.iter().flatten().chain(&self.open)
+    }
 }
 
 impl<P: Copy> BucketRing<P> {
@@ -148,7 +220,8 @@ impl<P: Copy> BucketRing<P> {
             free: NIL,
             in_ring: 0,
             in_far: 0,
-            far: Box::new(Wheel { heads: [[NIL; SLOTS]; LEVELS], occupied: [0; LEVELS], first: None }),
+            far: Box::new(Wheel::new()),
+            ahead: Box::new([0; 5]),
         }
     }
 
@@ -236,21 +309,16 @@ impl<P: Copy> BucketRing<P> {
     }
 
     fn push_far(&mut self, epoch: u64, event: Event<P>) {
-        let (level, slot) = far_slot(epoch, self.last_epoch);
-        let node = self.new_node(event, self.far.heads[level][slot]);
-        self.far.heads[level][slot] = node;
-        self.far.occupied[level] |= 1 << slot;
         self.far.first = self.far.first.map(|first| first.min(event.key));
+        self.far.push(far_slot(epoch, self.last_epoch), event);
         self.in_far += 1;
     }
 
     #[inline(always)]
-    fn pop<const FORESEE: bool>(&mut self, limit: Time, foresee: impl FnMut(&Event<P>)) -> Option<Event<P>> {
+    fn pop(&mut self, limit: Time, entered: impl FnOnce(&mut Self)) -> Option<Event<P>> {
         if self.current.is_empty() && self.late.is_empty() {
             let only = self.enter_next(limit)?;
-            if FORESEE {
-                self.show_next(foresee);
-            }
+            entered(self);
             if only.is_some() {
                 return only;
             }
@@ -261,16 +329,56 @@ impl<P: Copy> BucketRing<P> {
         self.current.pop_if(|event| event.key.time() <= limit)
     }
 
-    /// Shows the events of the bucket after the one just entered.
+    /// Shows the events of the four buckets after the one just entered; and asks for the nodes of the one after
+    /// those: which they are is a chain, but a short way through a small table.
+    ///
+    /// Never inlined: who does not look ahead has no use for it in the run loop.
+    #[inline(never)]
+    fn show_next(&mut self, world: &impl World<Payload = P>) {
+        self.look_ahead();
+        let [next, near, middle, far, beyond] = *self.ahead;
+        // One after the other, so that each is compiled for its distance.
+        self.show(next, |event| world.foresee(event, Ahead::Next));
+        self.show(near, |event| world.foresee(event, Ahead::Near));
+        self.show(middle, |event| world.foresee(event, Ahead::Middle));
+        self.show(far, |event| world.foresee(event, Ahead::Far));
+        self.show(beyond, prefetch);
+    }
+
+    /// Shows the events of a bucket of the ring.
     #[inline(always)]
-    fn show_next(&self, mut foresee: impl FnMut(&Event<P>)) {
-        if self.in_ring == 0 {
-            return;
-        }
-        let mut index = self.heads[(self.next_in_ring() & self.mask) as usize];
+    fn show(&self, bucket: u64, mut to: impl FnMut(&Event<P>)) {
+        let mut index = self.heads[(bucket & self.mask) as usize];
         while let Some(node) = self.nodes.get(index as usize) {
-            foresee(&node.0);
+            to(&node.0);
             index = self.next[index as usize];
+        }
+    }
+
+    /// Finds the occupied buckets after the current one; the current one, which is empty, stands for those that
+    /// there are not. Usually one is to be found, as the others are known; one that was filled among them since
+    /// is not seen, as nothing depends on it.
+    #[inline(always)]
+    fn look_ahead(&mut self) {
+        let current = self.cursor;
+        if self.ahead[0] == current {
+            self.ahead.rotate_left(1);
+            self.ahead[4] = current;
+        } else {
+            *self.ahead = [current; 5];
+        }
+        let mut before = current;
+        for n in 0..self.ahead.len() {
+            if self.ahead[n] <= current {
+                let next = if self.in_ring == 0 { current } else { self.next_in_ring(before) };
+                if next - current > self.mask {
+                    // Once round the ring.
+                    self.ahead[n..].fill(current);
+                    return;
+                }
+                self.ahead[n] = next;
+            }
+            before = self.ahead[n];
         }
     }
 
@@ -315,7 +423,7 @@ impl<P: Copy> BucketRing<P> {
         let limit_bucket = limit.0 >> self.width_log2;
         loop {
             if self.in_ring > 0 {
-                let bucket = self.next_in_ring();
+                let bucket = self.next_in_ring(self.cursor);
                 if bucket > limit_bucket {
                     return None;
                 }
@@ -331,10 +439,10 @@ impl<P: Copy> BucketRing<P> {
         }
     }
 
-    /// The first occupied bucket after the cursor; there is one.
+    /// The first occupied bucket after `bucket`, perhaps once round the ring; there is one.
     #[inline]
-    fn next_in_ring(&self) -> u64 {
-        let after = self.cursor.wrapping_add(1);
+    fn next_in_ring(&self, bucket: u64) -> u64 {
+        let after = bucket.wrapping_add(1);
         let start = (after & self.mask) as usize;
         let mut word = start / 64;
         let mut bits = self.occupied[word] & (u64::MAX << (start % 64));
@@ -395,27 +503,19 @@ impl<P: Copy> BucketRing<P> {
 
     /// Distributes a slot of the wheel over the ring and lower levels.
     fn cascade(&mut self, level: usize, slot: usize) {
-        self.far.occupied[level] &= !(1 << slot);
-        let mut index = std::mem::replace(&mut self.far.heads[level][slot], NIL);
         self.far.first = None;
-        while index != NIL {
-            let bucket = self.bucket_of(self.nodes[index as usize].0.key);
+        let events = self.far.take(level, slot);
+        for event in events.events() {
+            let bucket = self.bucket_of(event.key);
             let epoch = bucket >> self.half_log2;
-            let head = if epoch == self.last_epoch {
-                let slot = (bucket & self.mask) as usize;
-                self.occupied[slot / 64] |= 1 << (slot % 64);
-                self.words[slot / (64 * 64)] |= 1 << (slot / 64 % 64);
-                self.in_ring += 1;
+            if epoch == self.last_epoch {
                 self.in_far -= 1;
-                &mut self.heads[slot]
+                self.push_ring(bucket, *event);
             } else {
-                let (level, slot) = far_slot(epoch, self.last_epoch);
-                self.far.occupied[level] |= 1 << slot;
-                &mut self.far.heads[level][slot]
-            };
-            let behind = std::mem::replace(head, index);
-            index = std::mem::replace(&mut self.next[index as usize], behind);
+                self.far.push(far_slot(epoch, self.last_epoch), *event);
+            }
         }
+        self.far.put_back(level, slot, events);
     }
 
     /// The next event when there are late arrivals.
@@ -499,12 +599,12 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
 
     #[inline(always)]
     fn pop_before(&mut self, limit: Time) -> Option<Event<P>> {
-        self.pop::<false>(limit, |_| {})
+        self.pop(limit, |_| {})
     }
 
     #[inline]
-    fn pop_foreseeing(&mut self, limit: Time, foresee: impl FnMut(&Event<P>)) -> Option<Event<P>> {
-        self.pop::<true>(limit, foresee)
+    fn pop_foreseeing(&mut self, limit: Time, world: &impl World<Payload = P>) -> Option<Event<P>> {
+        self.pop(limit, |ring| ring.show_next(world))
     }
 
     fn peek_key(&mut self) -> Option<EventKey> {
@@ -514,12 +614,12 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
             return Some(key);
         }
         if self.in_ring > 0 {
-            return Some(self.first_in_list(self.heads[(self.next_in_ring() & self.mask) as usize]));
+            return Some(
+                self.first_in_list(self.heads[(self.next_in_ring(self.cursor) & self.mask) as usize]),
+            );
         }
         if self.in_far > 0 && self.far.first.is_none() {
-            let level = self.far.occupied.iter().position(|&bits| bits != 0)?;
-            let slot = self.far.occupied[level].trailing_zeros() as usize;
-            self.far.first = Some(self.first_in_list(self.far.heads[level][slot]));
+            self.far.first = self.far.find_first();
         }
         self.far.first
     }

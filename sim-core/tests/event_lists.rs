@@ -2,8 +2,10 @@
 
 use proptest::prelude::*;
 use sim_core::{
-    ActorId, BucketRing, ChosenList, Class, Duration, Event, EventKey, EventList, HeapList, RingConfig, Time,
+    ActorId, Ahead, BucketRing, ChosenList, Class, Context, Duration, Event, EventKey, EventList, HeapList,
+    RingConfig, Time, World,
 };
+use std::cell::RefCell;
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -240,6 +242,62 @@ fn events_that_arrive_after_a_fruitless_pop_find_their_place() {
     }
     assert!(!both.pop(1 << 20));
     both.drain();
+}
+
+/// Thousands of events in one slot of the wheel, more than its pieces hold, pushed and taken by turns.
+#[test]
+fn a_crowded_slot_of_the_wheel_loses_nothing() {
+    let mut both = Both::new(RingConfig { bucket_width_log2_ps: 2, buckets_log2: 4 });
+    for turn in 1..6u64 {
+        for n in 0..3_000u64 {
+            both.push(both.now + 40_000 * turn + n * 7_919 % 101);
+        }
+        for _ in 0..2_500 {
+            assert!(both.pop(u64::MAX));
+        }
+    }
+    both.drain();
+}
+
+/// A world that is shown what comes, and writes it down.
+#[derive(Default)]
+struct Watcher {
+    shown: RefCell<Vec<(u32, Ahead)>>,
+}
+
+impl World for Watcher {
+    type Payload = u32;
+
+    fn handle<L: EventList<u32>>(&mut self, _: Event<u32>, _: &mut Context<'_, u32, L>) {}
+
+    fn foresee(&self, event: &Event<u32>, ahead: Ahead) {
+        self.shown.borrow_mut().push((event.payload, ahead));
+    }
+}
+
+/// One event in each bucket, n of them one after the other: when the k-th is taken, the next four are shown, the
+/// next as such, the one after it as near, and so on. So the k-th has been shown min(k, 4) times before, each
+/// time nearer; and what is shown does not depend on whether the ring had to be filled from the wheel.
+#[test]
+fn an_event_is_shown_at_each_distance_before_its_turn() {
+    let mut list = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 8 });
+    let world = Watcher::default();
+    let events = 1_000;
+    for n in 0..events {
+        let key = EventKey::from_parts(Time(8 * n), Class::new(1), ActorId::new(2), n);
+        list.push(Event { key, target: 0, payload: n as u32 });
+    }
+    let steps = [Ahead::Far, Ahead::Middle, Ahead::Near, Ahead::Next];
+    for n in 0..events as u32 {
+        let taken = list.pop_foreseeing(Time::MAX, &world).expect("it was pushed");
+        assert_eq!(taken.payload, n);
+        let shown = world.shown.borrow();
+        let of_it: Vec<Ahead> =
+            shown.iter().filter(|(event, _)| *event == n).map(|(_, ahead)| *ahead).collect();
+        // The first one was in the current bucket from the start, so nothing was shown before the second.
+        let missed = 4usize.saturating_sub(n.saturating_sub(1) as usize);
+        assert_eq!(of_it, steps[if n == 0 { 4 } else { missed.min(4) }..], "event {n}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tables by destination id, in blocks that tables share.
 
+use sim_core::prefetch;
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -49,6 +50,18 @@ impl<T: Copy> IdTable<T> {
     #[inline(always)]
     pub fn get(&self, id: usize) -> Option<&T> {
         if id < self.len { Some(&self.blocks[id / BLOCK][id % BLOCK]) } else { None }
+    }
+
+    /// Asks for which block the entry of an id is in.
+    #[inline(always)]
+    pub fn prefetch_block(&self, id: usize) {
+        self.blocks.get(id / BLOCK).map(prefetch);
+    }
+
+    /// Asks for the entry of an id, whose block is known.
+    #[inline(always)]
+    pub fn prefetch_entry(&self, id: usize) {
+        self.get(id).map(prefetch);
     }
 
     /// The entry of an id, to change it: in this table alone.

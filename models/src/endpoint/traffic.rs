@@ -1,7 +1,7 @@
 //! Synthetic and recorded traffic: when the next packet is created, where it goes, how long it is.
 
 use crate::config::{Arrivals, Destinations, PacketSize, Sizes, SourceConfig};
-use sim_core::{Duration, Purpose, Stream, Time};
+use sim_core::{Duration, Purpose, Stream, Time, prefetch};
 use std::hint::select_unpredictable;
 
 /// A packet to be created.
@@ -34,6 +34,16 @@ pub(crate) struct Source {
     /// Gaps of a Poisson process drawn in advance, the last `gaps_left` of them still to be used.
     gaps: [Duration; GAPS],
     gaps_left: u8,
+    /// Where the next packet goes, if that is drawn at random and has been drawn already: what its way begins
+    /// with can be fetched before it is made.
+    aim: Option<Aim>,
+}
+
+/// Where a packet goes, and what flow it belongs to.
+#[derive(Clone, Copy, Debug)]
+struct Aim {
+    destination: u32,
+    flow: u16,
 }
 
 /// How many gaps are drawn together.
@@ -60,6 +70,7 @@ impl Source {
             weight_sum,
             gaps: [Duration::ZERO; GAPS],
             gaps_left: 0,
+            aim: None,
         };
         source.next = source.first();
         source
@@ -179,36 +190,14 @@ impl Source {
 
     /// Draws the packet created at `self.next` (or, closed loop, at `now`) and moves on.
     pub fn draw(&mut self) -> Draw {
-        let mut flow = self.config.flow;
         let mut priority = self.config.priority;
         let replay = match &self.config.arrivals {
             Arrivals::Replay(records) => Some(records[self.position]),
             _ => None,
         };
-        let destination = match &self.config.destinations {
-            Destinations::Fixed(id) => *id,
-            Destinations::Cycle(ids) => {
-                let id = ids[self.position % ids.len()];
-                self.position += 1;
-                id
-            }
-            Destinations::Uniform { ids, except } => pick(&mut self.destinations, ids, *except),
-            Destinations::Hotspot {
-                hot,
-                hot_except,
-                hot_flow,
-                numerator,
-                denominator,
-                cold,
-                cold_except,
-            } => {
-                let hit = self.destinations.chance(*numerator, *denominator);
-                flow = select_unpredictable(hit, *hot_flow, flow);
-                let ids = select_unpredictable(hit, hot, cold);
-                let except = select_unpredictable(hit, hot_except, cold_except);
-                pick(&mut self.destinations, ids, *except)
-            }
-            Destinations::Replay => replay.expect("a trace names the destination").destination,
+        let Aim { destination, flow } = match self.aim.take() {
+            Some(aim) => aim,
+            None => self.take_aim(),
         };
         let size = match &self.config.sizes {
             Sizes::Fixed(size) => *size,
@@ -234,8 +223,66 @@ impl Source {
         if self.next != u64::MAX {
             let next = self.after(self.next);
             self.next = self.bounded(next);
+            if let Destinations::Uniform { .. } | Destinations::Hotspot { .. } = self.config.destinations {
+                self.aim = Some(self.take_aim());
+            }
         }
         Draw { destination, flow, priority, size }
+    }
+
+    /// Asks for the lines that every packet touches.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.next);
+        prefetch(&self.config.destinations);
+        prefetch(&self.made);
+        prefetch(&self.arrivals);
+        prefetch(&self.destinations);
+        prefetch(&self.gaps);
+        prefetch(&self.aim);
+    }
+
+    /// Where the next packet goes.
+    #[inline(always)]
+    fn take_aim(&mut self) -> Aim {
+        let mut flow = self.config.flow;
+        let destination = match &self.config.destinations {
+            Destinations::Fixed(id) => *id,
+            Destinations::Cycle(ids) => {
+                let id = ids[self.position % ids.len()];
+                self.position += 1;
+                id
+            }
+            Destinations::Uniform { ids, except } => pick(&mut self.destinations, ids, *except),
+            Destinations::Hotspot {
+                hot,
+                hot_except,
+                hot_flow,
+                numerator,
+                denominator,
+                cold,
+                cold_except,
+            } => {
+                let hit = self.destinations.chance(*numerator, *denominator);
+                flow = select_unpredictable(hit, *hot_flow, flow);
+                let ids = select_unpredictable(hit, hot, cold);
+                let except = select_unpredictable(hit, hot_except, cold_except);
+                pick(&mut self.destinations, ids, *except)
+            }
+            Destinations::Replay => {
+                let Arrivals::Replay(records) = &self.config.arrivals else {
+                    unreachable!("a trace names the destination")
+                };
+                records[self.position].destination
+            }
+        };
+        Aim { destination, flow }
+    }
+
+    /// Where the next packet goes, if that is known.
+    #[inline(always)]
+    pub fn aims_at(&self) -> Option<u32> {
+        self.aim.map(|aim| aim.destination)
     }
 
     /// Closed loop: `next` is used once, for the first backlog.

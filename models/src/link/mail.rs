@@ -26,7 +26,7 @@ use crate::link::symbol::{Air, Flight, Flying};
 use crate::link::wire::Function;
 use crate::observe::Build;
 use crate::ports::Ports;
-use sim_core::{Duration, EventKey, EventList, Time};
+use sim_core::{Duration, EventKey, EventList, Time, prefetch};
 
 /// The port at the other end of a link.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -160,6 +160,36 @@ impl<P: Build> Links<P> {
     pub fn arriving(&self, port: PortId) -> &LinkTiming {
         let Peer(upstream) = self.ports[port.index()].rx.peer;
         &self.timings[self.ports[upstream.index()].tx.timing as usize]
+    }
+
+    /// Asks for the credit of the transmitter that sends to `port`.
+    #[inline(always)]
+    pub fn prefetch_sender(&self, port: PortId) {
+        let Peer(peer) = self.ports[port.index()].rx.peer;
+        if let Some(sender) = self.ports.get(peer.index()) {
+            prefetch(&sender.tx);
+        }
+    }
+
+    /// Asks for what a packet touches of the output `port` that it leaves through.
+    #[inline(always)]
+    pub fn prefetch_output(&self, port: PortId) {
+        let output = &self.ports[port.index()];
+        output.tx.prefetch();
+        prefetch(&output.rx);
+        prefetch(&self.inputs[port.index()]);
+        prefetch(&self.identity_queues[port.index()]);
+    }
+
+    /// Asks for the list in which packets wait that leave through `port`, if they reach a sink there.
+    #[inline(always)]
+    pub fn prefetch_sink(&self, port: PortId) {
+        let tx = &self.ports[port.index()].tx;
+        if self.timings[usize::from(tx.timing)].to_sink
+            && let Some(cold) = self.cold.get(tx.peer.0.index())
+        {
+            prefetch(&cold.in_flight);
+        }
     }
 
     /// Both ends of the link of `port`, this one first: for what is done to a link as a whole.

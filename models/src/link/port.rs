@@ -399,6 +399,13 @@ impl<S: Ports> Tx<S> {
         prefetch(&self.done);
         prefetch(&self.mask);
     }
+
+    /// Asks for the lines of transmission and waiting.
+    #[inline(always)]
+    pub fn prefetch_waiting(&self) {
+        prefetch(&self.done);
+        prefetch(&self.mask);
+    }
 }
 
 impl<S> Cold<S> {

@@ -2,6 +2,7 @@
 
 use super::{COPIED, DROP, Hop};
 use crate::config::{BLOCK, BlockNumbers, Egress, IdTable, NO_PORT, Route};
+use sim_core::prefetch;
 use std::sync::Arc;
 
 /// What happens to an id without a route.
@@ -60,6 +61,15 @@ impl Numbers {
         }
     }
 
+    #[inline(always)]
+    fn prefetch(&self, place: usize) {
+        match self {
+            Numbers::Bytes(numbers) => numbers.get(place).map(prefetch),
+            Numbers::Words(numbers) => numbers.get(place).map(prefetch),
+            Numbers::Long(numbers) => numbers.get(place).map(prefetch),
+        };
+    }
+
     fn len(&self) -> usize {
         match self {
             Numbers::Bytes(numbers) => numbers.len(),
@@ -114,6 +124,12 @@ impl Routes {
     pub fn get(&self, id: usize) -> Option<Hop> {
         let block = self.blocks.get(id / BLOCK)?;
         self.hops.get(block * BLOCK + id % BLOCK).copied()
+    }
+
+    /// Asks for which block the route of an id is in.
+    #[inline(always)]
+    pub fn prefetch(&self, id: usize) {
+        self.blocks.prefetch(id / BLOCK);
     }
 
     /// The route of an id, to change it in [`Routes::nowhere`] and what became of it.

@@ -1,0 +1,194 @@
+//! What an event to come will touch, asked for ahead of it.
+//!
+//! In a large fabric nothing of a hop is left in the caches when its next step comes (ARCHITECTURE.md, "Lines
+//! that a hop touches"), and most of it lies behind something that is not there either: a route behind a
+//! switch, a packet behind a list behind an output. So each event is looked at several times, one step along
+//! that chain each: what is fetched at one distance is there to be read at the next. All of it is a guess,
+//! and nothing depends on it.
+
+use super::Fabric;
+use crate::event::{Happening, Payload};
+use crate::ids::{EndpointId, Node, PortId, SwitchId};
+use crate::observe::Build;
+use crate::ports::Ports;
+use sim_core::{Ahead, Event, prefetch};
+
+impl<P: Build> Fabric<P> {
+    /// Asks for what is known of `event` at this distance.
+    #[inline(always)]
+    pub(super) fn fetch(&self, event: &Event<Payload>, ahead: Ahead) {
+        let port = PortId::new(event.target);
+        if port.index() >= self.links.ports.len() {
+            // The targets of some events are no ports.
+            return;
+        }
+        match event.payload.unpack() {
+            Happening::Arrive { packet, destination, .. } => {
+                self.fetch_arrival(port, packet, destination, ahead);
+            }
+            Happening::Done => match self.links.nodes.node(port) {
+                Node::Switch(s) => self.fetch_end(port, s, ahead),
+                Node::Endpoint(e) => self.fetch_endpoint(port, e, ahead),
+            },
+            Happening::Create => self.fetch_endpoint(port, self.links.nodes.endpoint(port), ahead),
+            Happening::Host(_) | Happening::Deliver if ahead == Ahead::Next => {
+                let port_state = &self.links.ports[port.index()];
+                port_state.tx.prefetch();
+                prefetch(&port_state.rx);
+                self.prefetch_agent(port);
+            }
+            _ if ahead == Ahead::Next => prefetch(&self.links.ports[port.index()].rx),
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
+    fn fetch_arrival(&self, port: PortId, packet: u32, destination: u16, ahead: Ahead) {
+        let links = &self.links;
+        let rx = &links.ports[port.index()].rx;
+        let Node::Switch(s) = links.nodes.node(port) else { return };
+        let switch = &self.switches[s];
+        if ahead == Ahead::Far {
+            prefetch(rx);
+            links.packets.prefetch(packet);
+            prefetch(&links.inputs[port.index()]);
+            switch.prefetch();
+            return;
+        }
+        if ahead == Ahead::Middle {
+            switch.routes.prefetch(destination.into());
+            return;
+        }
+        let Some(hop) = switch.routes.get(usize::from(destination)) else { return };
+        let out = u32::from(hop.egress);
+        if out >= switch.ports {
+            return;
+        }
+        let output = switch.base + out;
+        let input = port - switch.base;
+        let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
+        let Some(list) = links.lists.get((switch.lists + lane) as usize) else { return };
+        match ahead {
+            Ahead::Near => {
+                links.prefetch_output(output);
+                prefetch(list);
+                switch.prefetch_cell(input, out);
+                // Who sent it is told that it was accepted.
+                links.prefetch_sender(port);
+                // Who still reads its input is asked for how long.
+                if let Some(reader) = links.inputs[port.index()].readers.members().next() {
+                    links.ports[(switch.base + reader).index()].tx.prefetch_waiting();
+                }
+                prefetch(&links.keys[rx.device as usize]);
+            }
+            Ahead::Next => {
+                links.packets.prefetch_tail(list);
+                links.prefetch_sender(output);
+                links.prefetch_sink(output);
+            }
+            _ => {}
+        }
+    }
+
+    /// The transmission of an output is over: its input can be read again, and its next packet starts.
+    #[inline(always)]
+    fn fetch_end(&self, port: PortId, s: SwitchId, ahead: Ahead) {
+        let links = &self.links;
+        let output = &links.ports[port.index()];
+        let tx = &output.tx;
+        let switch = &self.switches[s];
+        if ahead == Ahead::Far {
+            links.prefetch_output(port);
+            switch.prefetch();
+            return;
+        }
+        let readable = tx.mask[0] & !switch.reading;
+        let lanes = if readable.is_empty() { tx.mask[0] } else { readable };
+        let lane = if lanes.is_empty() { None } else { Some(lanes.next_after(tx.pointers[0])) };
+        let list = lane.and_then(|lane| links.lists.get((tx.lists + lane) as usize));
+        let read = Some(u32::from(tx.reading)).filter(|&input| input < switch.ports);
+        let next = lane.filter(|&lane| lane < switch.ports);
+        match ahead {
+            Ahead::Far | Ahead::Middle => {
+                for input in [read, next].into_iter().flatten() {
+                    let input = switch.base + input;
+                    prefetch(&links.inputs[input.index()]);
+                    prefetch(&links.ports[input.index()].rx);
+                }
+                if let Some(list) = list {
+                    prefetch(list);
+                }
+                if let Some(input) = next {
+                    switch.prefetch_cell(input, port - switch.base);
+                }
+                prefetch(&links.keys[output.rx.device as usize]);
+                links.prefetch_sink(port);
+            }
+            Ahead::Near => {
+                if let Some(list) = list {
+                    links.packets.prefetch(list.head);
+                }
+                for input in [read, next].into_iter().flatten() {
+                    links.prefetch_sender(switch.base + input);
+                }
+                // Whoever wants what can be read again is asked.
+                if let Some(input) = read {
+                    let wanted = links.inputs[(switch.base + input).index()].wanted;
+                    for out in wanted.members().take(4) {
+                        links.ports[(switch.base + out).index()].tx.prefetch_waiting();
+                    }
+                }
+            }
+            Ahead::Next => {}
+        }
+    }
+
+    /// An endpoint makes a packet or sends the next one, and looks at what has come.
+    #[inline(always)]
+    fn fetch_endpoint(&self, port: PortId, e: EndpointId, ahead: Ahead) {
+        let links = &self.links;
+        let own = &links.ports[port.index()];
+        let endpoint = &self.endpoints[e];
+        let in_flight = &links.cold[port.index()].in_flight;
+        let waiting = links.lists.get(own.tx.lists as usize);
+        match ahead {
+            Ahead::Far => {
+                own.tx.prefetch();
+                prefetch(&own.rx);
+                prefetch(endpoint);
+                prefetch(&endpoint.next);
+                prefetch(in_flight);
+            }
+            Ahead::Middle => {
+                if let Some(source) = endpoint.sources.first() {
+                    source.prefetch();
+                }
+                prefetch(&*endpoint.next_hop);
+                if let Some(first) = in_flight.front() {
+                    prefetch(first);
+                }
+                if let Some(waiting) = waiting {
+                    prefetch(waiting);
+                }
+                prefetch(&links.keys[own.rx.device as usize]);
+                links.prefetch_sender(port);
+            }
+            Ahead::Near => {
+                if let Some(&(_, packet)) = in_flight.front() {
+                    links.packets.prefetch(packet);
+                }
+                if let Some(waiting) = waiting {
+                    links.packets.prefetch(waiting.head);
+                }
+                if let Some(id) = endpoint.aims_at() {
+                    endpoint.next_hop.prefetch_block(id as usize);
+                }
+            }
+            Ahead::Next => {
+                if let Some(id) = endpoint.aims_at() {
+                    endpoint.next_hop.prefetch_entry(id as usize);
+                }
+            }
+        }
+    }
+}
