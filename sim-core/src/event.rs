@@ -22,8 +22,8 @@ pub struct Event<P> {
 
 const _: () = assert!(size_of::<Event<[u32; 3]>>() == 32);
 
-/// How far off an event is that a world is [shown ahead](World::foresee). It is shown at each distance in turn: what
-/// its handler will touch often lies behind what it touches first, and only that has come by then.
+/// How far off an event is that a world is [shown ahead](World::foresee). It is shown at each distance in
+/// turn: what its handler will touch often lies behind what it touches first, and only that has come by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// First seen: nothing of it is in a cache.

@@ -24,8 +24,8 @@ pub trait World {
     }
 
     /// A hint that `event` will probably be handled soon: the place to [`prefetch`](fn@crate::prefetch) what
-    /// its handler will touch, step by step as it comes nearer. It cannot change anything, and it may never be
-    /// called.
+    /// its handler will touch, step by step as it comes nearer. It cannot change anything, and it may never
+    /// be called.
     #[inline]
     fn foresee(&self, _event: &Event<Self::Payload>, _ahead: Ahead) {}
 }

@@ -329,8 +329,8 @@ impl<P: Copy> BucketRing<P> {
         self.current.pop_if(|event| event.key.time() <= limit)
     }
 
-    /// Shows the events of the four buckets after the one just entered; and asks for the nodes of the one after
-    /// those: which they are is a chain, but a short way through a small table.
+    /// Shows the events of the four buckets after the one just entered; and asks for the nodes of the one
+    /// after those: which they are is a chain, but a short way through a small table.
     ///
     /// Never inlined: who does not look ahead has no use for it in the run loop.
     #[inline(never)]
@@ -355,9 +355,9 @@ impl<P: Copy> BucketRing<P> {
         }
     }
 
-    /// Finds the occupied buckets after the current one; the current one, which is empty, stands for those that
-    /// there are not. Usually one is to be found, as the others are known; one that was filled among them since
-    /// is not seen, as nothing depends on it.
+    /// Finds the occupied buckets after the current one; the current one, which is empty, stands for those
+    /// that there are not. Usually one is to be found, as the others are known; one that was filled among
+    /// them since is not seen, as nothing depends on it.
     #[inline(always)]
     fn look_ahead(&mut self) {
         let current = self.cursor;

@@ -275,9 +275,9 @@ impl World for Watcher {
     }
 }
 
-/// One event in each bucket, n of them one after the other: when the k-th is taken, the next four are shown, the
-/// next as such, the one after it as near, and so on. So the k-th has been shown min(k, 4) times before, each
-/// time nearer; and what is shown does not depend on whether the ring had to be filled from the wheel.
+/// One event in each bucket, n of them one after the other: when the k-th is taken, the next four are shown,
+/// the next as such, the one after it as near, and so on. So the k-th has been shown min(k, 4) times before,
+/// each time nearer; and what is shown does not depend on whether the ring had to be filled from the wheel.
 #[test]
 fn an_event_is_shown_at_each_distance_before_its_turn() {
     let mut list = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 8 });
