@@ -6,7 +6,7 @@ use crate::event::{KIND_NAMES, Payload, SAMPLE_KIND, WATCH_KIND, class};
 use crate::observe::pointer::Pointer;
 use crate::observe::probe::{Probe, Share};
 use crate::ports::{PortSet, Ports};
-use crate::world::{Fabric, is_large};
+use crate::world::{Fabric, Foresight};
 use sim_core::{BucketRing, ChosenList, EventKey, HeapList, Kernel, ListCounts, RingConfig, RunEnd, Time};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -390,13 +390,14 @@ fn start<S: Ports>(fabric: Fabric<Pointer<'_, S>>, list: ChosenList<Payload>) ->
 /// Up to so many buckets (log2) a ring takes little of a first-level cache.
 const SMALL_RING_LOG2: u32 = 12;
 
-/// Buckets (log2) of a ring whose events would not fit a second-level cache if they were all in it. What lies
-/// beyond waits in the wheel, where it is written and read in one go.
+/// Buckets (log2) of a ring that has only the next events, because with all to come it would be far larger
+/// than a second-level cache. What lies beyond waits in the wheel, where it is written and read in one go:
+/// that takes instructions, and saves lines of memory.
 const NEAR_RING_LOG2: u32 = 11;
 
 /// A ring that suits the fabric: a few packet times of horizon, and at most two events in a bucket. Where the
 /// ring is small, half an event: nobody can predict how many there are in a bucket, unless most have none.
-/// Where the fabric is large, only what comes next.
+/// Where there are very many, only what comes next.
 fn ring_config(config: &FabricConfig) -> RingConfig {
     let mut longest = 1;
     let mut per_us = 0;
@@ -407,7 +408,7 @@ fn ring_config(config: &FabricConfig) -> RingConfig {
         per_us += 2_000_000 / packet.max(1);
     }
     let two_log2 = (2_000_000 / per_us.max(1)).max(1).ilog2().min(40);
-    if is_large(config) {
+    if Foresight::of(config) == Foresight::InFour {
         return RingConfig { bucket_width_log2_ps: two_log2, buckets_log2: NEAR_RING_LOG2 };
     }
     let half_log2 = two_log2.saturating_sub(2);

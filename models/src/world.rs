@@ -58,18 +58,35 @@ pub enum PipelineMode {
     Unfolded,
 }
 
-/// Links from which on the state does not fit a second-level cache (about 2 KiB a link).
-const LARGE_LINKS: usize = 1_000;
+/// How far it is worth to look ahead of events, and to fetch what they will touch.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Foresight {
+    /// The state fits a second-level cache: fetching costs a third of the time, and gains nothing.
+    No,
+    /// It does not.
+    InThree,
+    /// Not even what leads to the state does: routes, events to come.
+    InFour,
+}
 
-/// Whether what events will touch is worth fetching ahead of them.
-pub(crate) fn is_large(config: &FabricConfig) -> bool {
-    config.links.len() >= LARGE_LINKS
+impl Foresight {
+    /// Links from which on the state does not fit a second-level cache (about 2 KiB a link).
+    const LARGE: usize = 1_000;
+    /// And from which on the events to come do not.
+    const CROWDED: usize = 32_000;
+
+    pub fn of(config: &FabricConfig) -> Self {
+        match config.links.len() {
+            Self::CROWDED.. => Foresight::InFour,
+            Self::LARGE.. => Foresight::InThree,
+            _ => Foresight::No,
+        }
+    }
 }
 
 /// The world that the kernel runs: the parts, each above those that it is made of.
 pub(crate) struct Fabric<P: Build> {
-    /// The state is larger than a second-level cache: fetch ahead of events.
-    pub foresight: bool,
+    pub foresight: Foresight,
     /// Links with both halves of their ports, packets, and what is observed.
     pub links: Links<P>,
     pub switches: ById<SwitchId, Switch<P::Ports>>,
@@ -93,7 +110,7 @@ impl<P: Build> Fabric<P> {
         own: impl Fn(u32) -> bool,
     ) -> Self {
         let mut fabric = Fabric {
-            foresight: is_large(&config),
+            foresight: Foresight::of(&config),
             links: Links::new(config.clone(), pipeline == PipelineMode::Unfolded, probe),
             switches: ById::default(),
             endpoints: ById::default(),
@@ -469,7 +486,7 @@ impl<P: Build> World for Fabric<P> {
 
     #[inline]
     fn foresees(&self) -> bool {
-        self.foresight
+        self.foresight != Foresight::No
     }
 
     #[inline(always)]

@@ -3,7 +3,6 @@
 use crate::event::{Ahead, Earliest, Event, EventList};
 use crate::kernel::World;
 use crate::key::EventKey;
-use crate::prefetch::prefetch;
 use crate::time::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -97,14 +96,23 @@ pub struct BucketRing<P> {
     in_ring: usize,
     in_far: usize,
     far: Box<Wheel<P>>,
-    /// The occupied buckets after the current one, as far as they were looked for.
-    ahead: Box<[u64; 5]>,
+    /// The occupied buckets after the current one, as they were when they were seen.
+    soon: Box<[Seen<P>; 4]>,
 }
 
 /// Aligned so that an event of 32 bytes never straddles two cache lines.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
 struct Node<P>(Event<P>);
+
+/// A bucket to come, for whoever looks ahead.
+#[derive(Clone, Debug)]
+struct Seen<P> {
+    /// Its absolute number; 0 is none, as the first one is never to come.
+    bucket: u64,
+    /// What it held.
+    events: Vec<Event<P>>,
+}
 
 /// Where a ring stands, and how many events are where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +229,7 @@ impl<P: Copy> BucketRing<P> {
             in_ring: 0,
             in_far: 0,
             far: Box::new(Wheel::new()),
-            ahead: Box::new([0; 5]),
+            soon: Box::new(std::array::from_fn(|_| Seen { bucket: 0, events: Vec::new() })),
         }
     }
 
@@ -329,57 +337,54 @@ impl<P: Copy> BucketRing<P> {
         self.current.pop_if(|event| event.key.time() <= limit)
     }
 
-    /// Shows the events of the four buckets after the one just entered; and asks for the nodes of the one
-    /// after those: which they are is a chain, but a short way through a small table.
+    /// Shows the events of the four buckets after the one just entered: those that were seen before come one
+    /// step nearer, and one more is looked for.
     ///
     /// Never inlined: who does not look ahead has no use for it in the run loop.
     #[inline(never)]
     fn show_next(&mut self, world: &impl World<Payload = P>) {
-        self.look_ahead();
-        let [next, near, middle, far, beyond] = *self.ahead;
+        let current = self.cursor;
+        if self.soon[0].bucket > current {
+            // The current one was filled after those behind it were seen.
+            return;
+        }
+        if self.soon[0].bucket < current {
+            // Nothing is known of what comes.
+            (0..self.soon.len()).for_each(|n| self.look_for(n, world));
+            return;
+        }
+        self.soon.rotate_left(1);
+        let [next, near, middle, _] = &*self.soon;
         // One after the other, so that each is compiled for its distance.
-        self.show(next, |event| world.foresee(event, Ahead::Next));
-        self.show(near, |event| world.foresee(event, Ahead::Near));
-        self.show(middle, |event| world.foresee(event, Ahead::Middle));
-        self.show(far, |event| world.foresee(event, Ahead::Far));
-        self.show(beyond, prefetch);
+        next.events.iter().for_each(|event| world.foresee(event, Ahead::Next));
+        near.events.iter().for_each(|event| world.foresee(event, Ahead::Near));
+        middle.events.iter().for_each(|event| world.foresee(event, Ahead::Middle));
+        self.look_for(self.soon.len() - 1, world);
     }
 
-    /// Shows the events of a bucket of the ring.
+    /// Finds the bucket after the one that is seen n-th, and shows its events as far ones.
     #[inline(always)]
-    fn show(&self, bucket: u64, mut to: impl FnMut(&Event<P>)) {
-        let mut index = self.heads[(bucket & self.mask) as usize];
-        while let Some(node) = self.nodes.get(index as usize) {
-            to(&node.0);
+    fn look_for(&mut self, n: usize, world: &impl World<Payload = P>) {
+        let current = self.cursor;
+        let before = if n == 0 { current } else { self.soon[n - 1].bucket };
+        let found = if self.in_ring == 0 || before < current { 0 } else { self.next_in_ring(before) };
+        let seen = &mut self.soon[n];
+        seen.events.clear();
+        if found.saturating_sub(current) > self.mask {
+            // Once round the ring, there is none.
+            seen.bucket = 0;
+            return;
+        }
+        seen.bucket = found;
+        if found == 0 {
+            return;
+        }
+        let mut index = self.heads[(found & self.mask) as usize];
+        while let Some(Node(event)) = self.nodes.get(index as usize) {
+            seen.events.push(*event);
             index = self.next[index as usize];
         }
-    }
-
-    /// Finds the occupied buckets after the current one; the current one, which is empty, stands for those
-    /// that there are not. Usually one is to be found, as the others are known; one that was filled among
-    /// them since is not seen, as nothing depends on it.
-    #[inline(always)]
-    fn look_ahead(&mut self) {
-        let current = self.cursor;
-        if self.ahead[0] == current {
-            self.ahead.rotate_left(1);
-            self.ahead[4] = current;
-        } else {
-            *self.ahead = [current; 5];
-        }
-        let mut before = current;
-        for n in 0..self.ahead.len() {
-            if self.ahead[n] <= current {
-                let next = if self.in_ring == 0 { current } else { self.next_in_ring(before) };
-                if next - current > self.mask {
-                    // Once round the ring.
-                    self.ahead[n..].fill(current);
-                    return;
-                }
-                self.ahead[n] = next;
-            }
-            before = self.ahead[n];
-        }
+        seen.events.iter().for_each(|event| world.foresee(event, Ahead::Far));
     }
 
     /// Moves the cursor to the next occupied bucket unless that begins after `limit` (`None`).

@@ -275,9 +275,10 @@ impl World for Watcher {
     }
 }
 
-/// One event in each bucket, n of them one after the other: when the k-th is taken, the next four are shown,
-/// the next as such, the one after it as near, and so on. So the k-th has been shown min(k, 4) times before,
-/// each time nearer; and what is shown does not depend on whether the ring had to be filled from the wheel.
+/// One event in each bucket, one after the other: when one is taken, the four after it are seen, the last of
+/// them for the first time, as a far one; so each is seen four times before its turn, each time nearer. The
+/// four that were seen together at first miss steps: the k-th of them is far, and then as near as it is. It
+/// makes no difference whether the ring had to be filled from the wheel.
 #[test]
 fn an_event_is_shown_at_each_distance_before_its_turn() {
     let mut list = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 8 });
@@ -287,16 +288,46 @@ fn an_event_is_shown_at_each_distance_before_its_turn() {
         let key = EventKey::from_parts(Time(8 * n), Class::new(1), ActorId::new(2), n);
         list.push(Event { key, target: 0, payload: n as u32 });
     }
-    let steps = [Ahead::Far, Ahead::Middle, Ahead::Near, Ahead::Next];
+    let nearer = [Ahead::Middle, Ahead::Near, Ahead::Next];
     for n in 0..events as u32 {
         let taken = list.pop_foreseeing(Time::MAX, &world).expect("it was pushed");
         assert_eq!(taken.payload, n);
         let shown = world.shown.borrow();
         let of_it: Vec<Ahead> =
             shown.iter().filter(|(event, _)| *event == n).map(|(_, ahead)| *ahead).collect();
-        // The first one was in the current bucket from the start, so nothing was shown before the second.
-        let missed = 4usize.saturating_sub(n.saturating_sub(1) as usize);
-        assert_eq!(of_it, steps[if n == 0 { 4 } else { missed.min(4) }..], "event {n}");
+        // The first was in the current bucket from the start, and the second is the first that is entered.
+        let expected = match (n as usize).checked_sub(2) {
+            None => Vec::new(),
+            Some(k) => [&[Ahead::Far], &nearer[3 - k.min(3)..]].concat(),
+        };
+        assert_eq!(of_it, expected, "event {n}");
+    }
+}
+
+/// A bucket that is filled after those behind it were seen is not shown, and those behind it are still shown
+/// once at each distance.
+#[test]
+fn who_comes_between_what_was_seen_changes_nothing_of_it() {
+    let mut list = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 8 });
+    let world = Watcher::default();
+    let push = |list: &mut BucketRing<u32>, n: u32, at: u64| {
+        let key = EventKey::from_parts(Time(at), Class::new(1), ActorId::new(2), n.into());
+        list.push(Event { key, target: 0, payload: n });
+    };
+    (0..20).for_each(|n| push(&mut list, n, 16 * u64::from(n)));
+    for n in 0..8 {
+        assert_eq!(list.pop_foreseeing(Time::MAX, &world).map(|event| event.payload), Some(n));
+    }
+    push(&mut list, 100, 16 * 8 + 8);
+    for n in [8, 100, 9, 10, 11, 12] {
+        assert_eq!(list.pop_foreseeing(Time::MAX, &world).map(|event| event.payload), Some(n));
+    }
+    let shown = world.shown.borrow();
+    let of =
+        |n: u32| shown.iter().filter(|(event, _)| *event == n).map(|(_, ahead)| *ahead).collect::<Vec<_>>();
+    assert_eq!(of(100), []);
+    for n in 9..=12 {
+        assert_eq!(of(n), [Ahead::Far, Ahead::Middle, Ahead::Near, Ahead::Next], "event {n}");
     }
 }
 

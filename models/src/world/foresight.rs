@@ -6,7 +6,7 @@
 //! that chain each: what is fetched at one distance is there to be read at the next. All of it is a guess,
 //! and nothing depends on it.
 
-use super::Fabric;
+use super::{Fabric, Foresight};
 use crate::event::{Happening, Payload};
 use crate::ids::{EndpointId, Node, PortId, SwitchId};
 use crate::observe::Build;
@@ -22,15 +22,23 @@ impl<P: Build> Fabric<P> {
             // The targets of some events are no ports.
             return;
         }
+        // Where most of a chain is still in a cache three steps do: an arrival waits for a block of routes.
+        let is_crowded = self.foresight == Foresight::InFour;
+        let ended = match (ahead, is_crowded) {
+            (Ahead::Middle, false) => return,
+            (Ahead::Near, false) => Ahead::Middle,
+            (Ahead::Next, false) => Ahead::Near,
+            _ => ahead,
+        };
         match event.payload.unpack() {
             Happening::Arrive { packet, destination, .. } => {
                 self.fetch_arrival(port, packet, destination, ahead);
             }
             Happening::Done => match self.links.nodes.node(port) {
-                Node::Switch(s) => self.fetch_end(port, s, ahead),
-                Node::Endpoint(e) => self.fetch_endpoint(port, e, ahead),
+                Node::Switch(s) => self.fetch_end(port, s, ended),
+                Node::Endpoint(e) => self.fetch_endpoint(port, e, ended),
             },
-            Happening::Create => self.fetch_endpoint(port, self.links.nodes.endpoint(port), ahead),
+            Happening::Create => self.fetch_endpoint(port, self.links.nodes.endpoint(port), ended),
             Happening::Host(_) | Happening::Deliver if ahead == Ahead::Next => {
                 let port_state = &self.links.ports[port.index()];
                 port_state.tx.prefetch();
@@ -134,7 +142,7 @@ impl<P: Build> Fabric<P> {
                 // Whoever wants what can be read again is asked.
                 if let Some(input) = read {
                     let wanted = links.inputs[(switch.base + input).index()].wanted;
-                    for out in wanted.members().take(4) {
+                    for out in wanted.members().take(2) {
                         links.ports[(switch.base + out).index()].tx.prefetch_waiting();
                     }
                 }
