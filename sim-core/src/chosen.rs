@@ -4,8 +4,7 @@ mod counted;
 
 pub use counted::{Counted, ListCounts, RingCounts};
 
-use crate::event::{Event, EventList, HeapList};
-use crate::kernel::World;
+use crate::event::{Event, EventList, Foresees, HeapList};
 use crate::key::EventKey;
 use crate::ring::BucketRing;
 use crate::time::Time;
@@ -84,9 +83,9 @@ impl<P: Copy> EventList<P> for ChosenList<P> {
     }
 
     #[inline]
-    fn pop_foreseeing(&mut self, limit: Time, world: &impl World<Payload = P>) -> Option<Event<P>> {
+    fn pop_foreseeing(&mut self, limit: Time, who: &impl Foresees<P>) -> Option<Event<P>> {
         match self {
-            ChosenList::Ring(ring) => ring.pop_foreseeing(limit, world),
+            ChosenList::Ring(ring) => ring.pop_foreseeing(limit, who),
             // A hint that costs who does not need it: passed on here, it makes the run loop longer for all.
             other => other.pop_cold(limit),
         }

@@ -1,6 +1,5 @@
 //! Events, and what every list of pending events offers.
 
-use crate::kernel::World;
 use crate::key::EventKey;
 use crate::time::Time;
 use std::cmp::Ordering;
@@ -22,8 +21,9 @@ pub struct Event<P> {
 
 const _: () = assert!(size_of::<Event<[u32; 3]>>() == 32);
 
-/// How far off an event is that a world is [shown ahead](World::foresee). It is shown at each distance in
-/// turn: what its handler will touch often lies behind what it touches first, and only that has come by then.
+/// How far off an event is that a world is [shown ahead](crate::World::foresee). It is shown at each distance
+/// in turn: what its handler will touch often lies behind what it touches first, and only that has come by
+/// then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// First seen: nothing of it is in a cache.
@@ -34,6 +34,12 @@ pub enum Ahead {
     Near,
     /// A few events before its turn.
     Next,
+}
+
+/// Who is shown events that come; see [`World::foresee`](crate::World::foresee).
+pub trait Foresees<P> {
+    /// `event` will probably be taken soon.
+    fn foresee(&self, event: &Event<P>, ahead: Ahead);
 }
 
 /// The pending events of one kernel, taken out in the order of their keys.
@@ -55,10 +61,10 @@ pub trait EventList<P: Copy> {
     fn len(&self) -> usize;
 
     /// [`pop_before`](Self::pop_before) for a world that fetches ahead: events that will probably be taken
-    /// soon are [shown](World::foresee) to it, once at each distance, as far as the list comes across them at
+    /// soon are shown to it, once at each distance, as far as the list comes across them at
     /// little cost. A hint: events may never be shown, and one that is shown may be overtaken.
     #[inline]
-    fn pop_foreseeing(&mut self, limit: Time, _world: &impl World<Payload = P>) -> Option<Event<P>> {
+    fn pop_foreseeing(&mut self, limit: Time, _who: &impl Foresees<P>) -> Option<Event<P>> {
         self.pop_before(limit)
     }
 

@@ -1,6 +1,6 @@
 //! The run loop: takes events in the order of their keys and hands them to a world.
 
-use crate::event::{Ahead, Event, EventList};
+use crate::event::{Ahead, Event, EventList, Foresees};
 use crate::key::EventKey;
 use crate::time::Time;
 use std::marker::PhantomData;
@@ -28,6 +28,16 @@ pub trait World {
     /// be called.
     #[inline]
     fn foresee(&self, _event: &Event<Self::Payload>, _ahead: Ahead) {}
+}
+
+/// A world that events are shown to.
+struct Shown<'a, W>(&'a W);
+
+impl<W: World> Foresees<W::Payload> for Shown<'_, W> {
+    #[inline(always)]
+    fn foresee(&self, event: &Event<W::Payload>, ahead: Ahead) {
+        self.0.foresee(event, ahead);
+    }
 }
 
 /// What a handler sees of the kernel.
@@ -146,7 +156,7 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
         for _ in 0..max_events {
             let world = &self.world;
             let event = if world.foresees() {
-                self.list.pop_foreseeing(limit, world)
+                self.list.pop_foreseeing(limit, &Shown(world))
             } else {
                 self.list.pop_before(limit)
             };

@@ -137,7 +137,7 @@ pub mod timer;
 pub mod watch;
 
 pub use chosen::{ChosenList, ListCounts, RingCounts};
-pub use event::{Ahead, Event, EventList, HeapList};
+pub use event::{Ahead, Event, EventList, Foresees, HeapList};
 pub use fingerprint::Fingerprint;
 pub use kernel::{Context, Kernel, RunEnd, World};
 pub use key::{ActorId, Class, EventKey, KeySource, Shake};

@@ -1,7 +1,6 @@
 //! The tuned event list: a ring of buckets in front of a hierarchical wheel.
 
-use crate::event::{Ahead, Earliest, Event, EventList};
-use crate::kernel::World;
+use crate::event::{Ahead, Earliest, Event, EventList, Foresees};
 use crate::key::EventKey;
 use crate::time::{Duration, Time};
 use std::cmp::Reverse;
@@ -342,7 +341,7 @@ impl<P: Copy> BucketRing<P> {
     ///
     /// Never inlined: who does not look ahead has no use for it in the run loop.
     #[inline(never)]
-    fn show_next(&mut self, world: &impl World<Payload = P>) {
+    fn show_next(&mut self, who: &impl Foresees<P>) {
         let current = self.cursor;
         if self.soon[0].bucket > current {
             // The current one was filled after those behind it were seen.
@@ -350,21 +349,21 @@ impl<P: Copy> BucketRing<P> {
         }
         if self.soon[0].bucket < current {
             // Nothing is known of what comes.
-            (0..self.soon.len()).for_each(|n| self.look_for(n, world));
+            (0..self.soon.len()).for_each(|n| self.look_for(n, who));
             return;
         }
         self.soon.rotate_left(1);
         let [next, near, middle, _] = &*self.soon;
         // One after the other, so that each is compiled for its distance.
-        next.events.iter().for_each(|event| world.foresee(event, Ahead::Next));
-        near.events.iter().for_each(|event| world.foresee(event, Ahead::Near));
-        middle.events.iter().for_each(|event| world.foresee(event, Ahead::Middle));
-        self.look_for(self.soon.len() - 1, world);
+        next.events.iter().for_each(|event| who.foresee(event, Ahead::Next));
+        near.events.iter().for_each(|event| who.foresee(event, Ahead::Near));
+        middle.events.iter().for_each(|event| who.foresee(event, Ahead::Middle));
+        self.look_for(self.soon.len() - 1, who);
     }
 
     /// Finds the bucket after the one that is seen n-th, and shows its events as far ones.
     #[inline(always)]
-    fn look_for(&mut self, n: usize, world: &impl World<Payload = P>) {
+    fn look_for(&mut self, n: usize, who: &impl Foresees<P>) {
         let current = self.cursor;
         let before = if n == 0 { current } else { self.soon[n - 1].bucket };
         let found = if self.in_ring == 0 || before < current { 0 } else { self.next_in_ring(before) };
@@ -384,7 +383,7 @@ impl<P: Copy> BucketRing<P> {
             seen.events.push(*event);
             index = self.next[index as usize];
         }
-        seen.events.iter().for_each(|event| world.foresee(event, Ahead::Far));
+        seen.events.iter().for_each(|event| who.foresee(event, Ahead::Far));
     }
 
     /// Moves the cursor to the next occupied bucket unless that begins after `limit` (`None`).
@@ -608,8 +607,8 @@ impl<P: Copy> EventList<P> for BucketRing<P> {
     }
 
     #[inline]
-    fn pop_foreseeing(&mut self, limit: Time, world: &impl World<Payload = P>) -> Option<Event<P>> {
-        self.pop(limit, |ring| ring.show_next(world))
+    fn pop_foreseeing(&mut self, limit: Time, who: &impl Foresees<P>) -> Option<Event<P>> {
+        self.pop(limit, |ring| ring.show_next(who))
     }
 
     fn peek_key(&mut self) -> Option<EventKey> {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use sim_core::{
-    ActorId, Ahead, BucketRing, ChosenList, Class, Context, Duration, Event, EventKey, EventList, HeapList,
-    RingConfig, Time, World,
+    ActorId, Ahead, BucketRing, ChosenList, Class, Duration, Event, EventKey, EventList, Foresees, HeapList,
+    RingConfig, Time,
 };
 use std::cell::RefCell;
 
@@ -259,17 +259,13 @@ fn a_crowded_slot_of_the_wheel_loses_nothing() {
     both.drain();
 }
 
-/// A world that is shown what comes, and writes it down.
+/// Who is shown what comes, and writes it down.
 #[derive(Default)]
 struct Watcher {
     shown: RefCell<Vec<(u32, Ahead)>>,
 }
 
-impl World for Watcher {
-    type Payload = u32;
-
-    fn handle<L: EventList<u32>>(&mut self, _: Event<u32>, _: &mut Context<'_, u32, L>) {}
-
+impl Foresees<u32> for Watcher {
     fn foresee(&self, event: &Event<u32>, ahead: Ahead) {
         self.shown.borrow_mut().push((event.payload, ahead));
     }
