@@ -377,7 +377,10 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) -> f64 {
         2 => (27.0, 45.0, 16.0),
         _ => (22.0, 37.5, PITCH),
     };
-    scene.text((MARGIN, at), title, TITLE, Align::Left);
+    // A title that is too long for its line is written smaller: its end may be what it is not about.
+    let needs = text_width(title, TITLE);
+    let look = if needs > width { Type { size: TITLE.size * width / needs, ..TITLE } } else { TITLE };
+    scene.text((MARGIN, at), title, look, Align::Left);
     for (n, line) in lines.into_iter().enumerate() {
         scene.text(
             (MARGIN, first + pitch * n as f64),
@@ -437,8 +440,12 @@ fn halves(subtitle: &str, width: f64) -> Option<(&str, &str)> {
     Some((&subtitle[..at], &subtitle[at + sign.len()..]))
 }
 
-/// Whether the space at `at` parts thousands of a number, or a name that ends in a digit from its count.
+/// Whether the space at `at` parts thousands of a number, a name that ends in a digit from its count, or "3
+/// more".
 fn in_number(text: &str, at: usize) -> bool {
+    if text[at..].starts_with(" more") {
+        return true;
+    }
     let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     digit(text.as_bytes()[..at].last()) && digit(text.as_bytes().get(at + 1))
 }
@@ -500,9 +507,11 @@ mod tests {
     /// A line ends between words, and never within a number or between a name and its count.
     #[test]
     fn numbers_are_not_parted() {
-        for (text, kept) in
-            [("few: b in shares-3-1 3 961 (a source)", "shares-3-1 3 961"), ("of 12 672", "12 672")]
-        {
+        for (text, kept) in [
+            ("few: b in shares-3-1 3 961 (a source)", "shares-3-1 3 961"),
+            ("of 12 672", "12 672"),
+            ("a phase of 3 us and 2 more", "2 more"),
+        ] {
             for width in (110..400).map(f64::from) {
                 let shown = lines(text, width);
                 assert!(shown.iter().any(|line| line.contains(kept)), "{width}: {shown:?}");
@@ -566,6 +575,18 @@ mod tests {
         let [plain, long] = [6, 20].map(|times| page(&sentence.repeat(times)));
         let is_longer = |scene: &Scene| !scene.to_svg().contains("height=\"200\"");
         assert!(!is_longer(&plain) && is_longer(&long));
+    }
+
+    /// A title stays on the page, all of it.
+    #[test]
+    fn long_titles_are_smaller() {
+        let title = "Tails of the latency of frames of Scheduled Transfer, from protocol to protocol, not of \
+                     Transfers";
+        let mut scene = Scene::new(PAGE as u32, 200);
+        heading(&mut scene, title, "short");
+        assert!(text_width(title, TITLE) > PAGE - 2.0 * MARGIN);
+        assert_eq!(scene.text_trouble(), None);
+        assert!(scene.to_svg().contains(title));
     }
 
     #[test]
