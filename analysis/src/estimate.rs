@@ -100,6 +100,13 @@ pub fn quantile_samples(q: f64) -> u64 {
     libm::ceil(libm::log(0.025) / libm::log(q)) as u64
 }
 
+/// Whether a change of means over `arrived` says anything, where so many others are missing: these few are
+/// who came through, and of fewer than the median takes ([`quantile_samples`]) nothing bounds even what is
+/// in their middle. If nobody is missing they are all that there is to know.
+pub(crate) fn tells_change(arrived: u64, missing: u64) -> bool {
+    missing == 0 || arrived >= quantile_samples(0.5)
+}
+
 /// Parts of the measured time in which a trend is looked for.
 pub const TREND_BATCHES: usize = 16;
 
@@ -232,6 +239,13 @@ mod tests {
         assert!((interval.half_width - 1.963_243_161).abs() < 1e-8);
         assert!(half_width(&[1.0]).is_nan());
         assert_eq!(half_width(&[2.0, 2.0, 2.0]), 0.0);
+    }
+
+    /// Two of four thousand say nothing, two of two all; six bound their median.
+    #[test]
+    fn few_of_many_are_not_compared() {
+        let told = [(2, 3_998), (5, 1), (6, 3_998), (2, 0), (0, 0)].map(|(n, rest)| tells_change(n, rest));
+        assert_eq!(told, [false, false, true, true, true]);
     }
 
     /// q^n <= 0.025 from here on, and not one value before.

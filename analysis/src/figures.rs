@@ -377,7 +377,7 @@ fn latency_cdf(
         return None;
     }
     let names = told(reports, level);
-    let shown = &names[..names.len().min(FLOWS_SHOWN)];
+    let shown = &worth_most(reports, &names)[..];
     // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
     // milliseconds.
     let range = |name: &str| {
@@ -422,7 +422,7 @@ fn latency_cdf(
     let (gap, plot) = (74.0, if columns == 1 { 340.0 } else { 230.0 });
     let pitch = plot + 92.0;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
-    let note = left_out(shown.len(), names.len(), "flows");
+    let note = flows_left_out(shown.len(), names.len());
     let flows = shown.iter().flat_map(|name| reports.iter().filter_map(|one| Some((one, one.flow(name)?))));
     let short = flows.into_iter().any(|(report, flow)| come_share(report, flow, level) < 1.0);
     let (short, share) = match shape {
@@ -717,6 +717,66 @@ fn tells(flow: &FlowReport, level: Level) -> bool {
         "message" if flow.above.is_some() => false,
         "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
         _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
+    }
+}
+
+/// The flows that are drawn, [`FLOWS_SHOWN`] at most: the first of each variant, then the second of each,
+/// and so on. In a variant those come first that the scenario declares, then those that carry most; flows
+/// that carry nothing for anybody, because they keep connections or set something up, come last. Shares that
+/// differ by less than a twentieth are alike, so that flows that do the same are not chosen by chance. Of
+/// those that go up and down together from variant to variant one is enough, as long as others wait.
+fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> {
+    let idle =
+        |name: &str| reports.iter().filter_map(|report| report.flow(name)).all(FlowReport::carries_nothing);
+    let payload_of = |report: &VariantReport, index: usize| -> u64 {
+        report.run.collector.flows()[index].bins.iter().map(|bin| bin.payload).sum()
+    };
+    // what it carries in each variant, in tenths of the most
+    let course = |name: &str| -> Vec<Option<u64>> {
+        let of = |report: &VariantReport| {
+            let index = report.flows.iter().position(|flow| flow.name == name)?;
+            Some(payload_of(report, index))
+        };
+        let all: Vec<Option<u64>> = reports.iter().map(of).collect();
+        let most = all.iter().flatten().copied().max().unwrap_or(0).max(1);
+        all.into_iter().map(|own| Some((10 * own? + most / 2) / most)).collect()
+    };
+    let rank = |report: &VariantReport| -> Vec<&'a str> {
+        let payload = |index: usize| payload_of(report, index);
+        let all: u64 = (0..report.flows.len()).map(payload).sum();
+        let key = |index: usize| {
+            let (flow, share) = (&report.flows[index], ratio(payload(index).into(), all.into()));
+            (idle(&flow.name), flow.role.is_none(), std::cmp::Reverse((20.0 * share) as u64))
+        };
+        let here =
+            |name: &&'a str| Some((key(report.flows.iter().position(|flow| flow.name == **name)?), *name));
+        let mut here: Vec<_> = names.iter().filter_map(here).collect();
+        here.sort_by_key(|(key, _)| *key);
+        here.into_iter().map(|(_, name)| name).collect()
+    };
+    let ranks: Vec<Vec<&str>> = reports.iter().map(rank).collect();
+    let (mut chosen, mut courses): (Vec<&str>, Vec<_>) = (Vec::new(), Vec::new());
+    for others_wait in [true, false] {
+        for place in 0..names.len() {
+            for name in ranks.iter().filter_map(|rank| rank.get(place)) {
+                let own = course(name);
+                // who carries nothing is drawn before others only where there is nobody else
+                let waits = others_wait && (courses.contains(&own) || place > 0 && idle(name));
+                if chosen.len() < FLOWS_SHOWN && !chosen.contains(name) && !waits {
+                    chosen.push(name);
+                    courses.push(own);
+                }
+            }
+        }
+    }
+    names.iter().copied().filter(|name| chosen.contains(name)).collect()
+}
+
+/// For a subtitle, where not all flows are drawn.
+fn flows_left_out(shown: usize, all: usize) -> String {
+    match shown < all {
+        true => format!("{shown} of {all} flows: those that differ or carry most, declared ones first"),
+        false => String::new(),
     }
 }
 
@@ -1120,7 +1180,7 @@ fn rates(report: &VariantReport, scale: Scale, flows: &[&str]) -> Vec<Curve> {
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     let names = flow_names(panels, PACKETS);
-    let shown = &names[..names.len().min(FLOWS_SHOWN)];
+    let shown = &worth_most(panels, &names)[..];
     let mut scales = Scales::new(panels, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
     scales.fit_bursts(panels, &|report, scale| rates(report, scale, shown));
     let lines: Vec<_> =
@@ -1153,7 +1213,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         cut,
         &scales.grain(panels),
         scales.note(),
-        &left_out(shown.len(), names.len(), "flows"),
+        &flows_left_out(shown.len(), names.len()),
         &left_out(panels.len(), reports.len(), "variants"),
     ]);
     let text = subtitle(caption, &notes);
@@ -1780,6 +1840,82 @@ mod tests {
         let law = gbps(10 * 1_000, PERIOD);
         let near = drawn[0].iter().filter(|point| libm::fabs(point.1 - law) < 0.1 * law).count();
         assert!(5 * near >= 4 * drawn[0].len(), "{law}: {drawn:?}");
+    }
+
+    /// Of more flows than there is room for those are drawn that carry something somewhere: seven alike in
+    /// one variant, one that is all of another, and a management flow only where nothing else is.
+    #[test]
+    fn flows_that_carry_most_somewhere_are_drawn() {
+        let with = |flows: std::ops::Range<usize>| {
+            let mut data = many_flows(9, WITH);
+            data.collector = Collector::new(&CollectorConfig::new(&data.config, LENGTH));
+            for n in 0..70 {
+                let mut delivery = super::synthetic::plain((n as u64 + 1) * 1_000_000, 500_000, 0);
+                (delivery.payload, delivery.flow) = (64, (flows.start + n % flows.len()) as u16);
+                models::Probe::delivered(&mut data.collector, &delivery);
+            }
+            let mut report = VariantReport::new(data);
+            report.flows[0].books.asked = 0;
+            report.flows[0].goodput_gbps.value = 0.0;
+            report
+        };
+        let shown = |reports: &[VariantReport]| -> Vec<usize> {
+            let names = flow_names(reports, PACKETS);
+            let place = |name: &&str| names.iter().position(|other| other == name).unwrap();
+            worth_most(reports, &names).iter().map(place).collect()
+        };
+        // flow 0 is told to carry nothing
+        let alike = with(1..8);
+        assert_eq!(shown(&[alike.clone(), with(8..9)]), [1, 2, 3, 4, 5, 8]);
+        let only = |report: &VariantReport, flow: usize| {
+            let mut report = report.clone();
+            report.flows.retain(|other| other.name == alike.flows[flow].name);
+            report
+        };
+        assert_eq!(shown(&[alike.clone(), only(&alike, 0)]), [0, 1, 2, 3, 4, 5]);
+        // the first of each course come first (1, 6 and 8), then the next of each variant (2, 7 and 3)
+        let mut some = with(1..8);
+        some.run.collector = with(6..8).run.collector;
+        assert_eq!(shown(&[alike.clone(), some, with(8..9)]), [1, 2, 3, 6, 7, 8]);
+        // what the scenario declares comes before what carries more
+        let mut declared = alike.clone();
+        declared.flows[7].role = Some(crate::run::Role::Victim);
+        assert_eq!(shown(&[declared]), [1, 2, 3, 4, 5, 7]);
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let told = throughput(&caption, &[alike]).to_svg();
+        assert!(told.contains("6 of 9 flows: those that differ or carry most"), "{told}");
+    }
+
+    /// A share of a link changes in points of it: told as a share of a share, it would be taken for these.
+    #[test]
+    fn shares_change_in_points() {
+        let reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let figure = svg(&caption, &reports, "load").expect("it is drawn");
+        let [before, after] = [0, 1].map(|n| 100.0 * reports[n].flows[0].accepted_load.value);
+        let law = format!("({})", crate::num::points_text(before, after).expect("it changes"));
+        assert!(law.contains("points") && !law.contains('%') && figure.contains(&law), "{law}");
+        assert!(figure.contains("in percentage points)"));
+        let rates = svg(&caption, &reports, "goodput").expect("it is drawn");
+        assert!(rates.contains(" %)") && !rates.contains(" points)"));
+    }
+
+    /// A flow that a variant does not ask for anything has a row only where it has something.
+    #[test]
+    fn who_wants_nothing_has_no_row() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let rows = |reports: &[VariantReport]| {
+            let figure = svg(&caption, reports, "decomposition").expect("it is drawn");
+            figure.matches(&format!("\n{}\n", reports[0].run.name)).count()
+        };
+        assert_eq!(rows(&reports), reports[0].flows.len());
+        let flow = &mut reports[0].flows[0];
+        (flow.arrived, flow.books.asked, flow.goodput_gbps.value) = (0, 0, 0.0);
+        assert_eq!(rows(&reports), reports[0].flows.len() - 1);
+        // who asks and gets nothing has one
+        reports[0].flows[0].books.asked = 5;
+        assert_eq!(rows(&reports), reports[0].flows.len());
     }
 
     /// A picture of one run has the seed of this run.

@@ -108,7 +108,8 @@ pub fn time_text(ps: f64) -> String {
     format!("{} {symbol}", three_digits(ps / scale))
 }
 
-/// A relative change: `+98 %`, `±0 %`, from ten times on `×12.5`; `None` from or to nothing known.
+/// A relative change: `+98 %`, `±0 %`, from ten times on `×12.5`; as many digits as it takes not to read
+/// `−100 %` where something is left; `None` from or to nothing known.
 pub fn change_text(before: f64, after: f64) -> Option<String> {
     let change = (after - before) / before;
     if !change.is_finite() {
@@ -116,8 +117,32 @@ pub fn change_text(before: f64, after: f64) -> Option<String> {
     }
     Some(match 100.0 * change {
         percent if libm::fabs(percent) < 0.5 => "±0 %".into(),
-        percent if percent >= 899.5 => format!("×{}", three_digits(after / before)),
-        percent => format!("{percent:+.0} %").replace('-', "\u{2212}"),
+        percent if percent >= 899.5 => {
+            // three digits of a ratio, also of a large one
+            let ratio: f64 = format!("{:.2e}", after / before).parse().expect("a formatted float parses");
+            format!("×{}", three_digits(ratio))
+        }
+        percent => {
+            let text = |digits: usize| format!("{percent:+.digits$}");
+            let is_all = |digits: &usize| text(*digits).parse() == Ok(-100.0);
+            let digits = (0..12).find(|digits| after == 0.0 || !is_all(digits));
+            format!("{} %", text(digits.unwrap_or(12))).replace('-', "\u{2212}")
+        }
+    })
+}
+
+/// A change of what is a percentage already, in percentage points: `+3.20 points`; `±0 points` where the
+/// values of [`three_digits`] do not show it. `None` from or to nothing known.
+pub(crate) fn points_text(before: f64, after: f64) -> Option<String> {
+    let change = after - before;
+    if !change.is_finite() {
+        return None;
+    }
+    let size = three_digits(libm::fabs(change));
+    Some(match change {
+        _ if three_digits(before) == three_digits(after) => "±0 points".into(),
+        change if change < 0.0 => format!("\u{2212}{size} points"),
+        _ => format!("+{size} points"),
     })
 }
 
@@ -184,6 +209,20 @@ mod tests {
         assert_eq!(gbps(1, 0), 0.0);
     }
 
+    /// Percentages change in points: from 20 to 30 per cent by ten, and not by a half; and from nothing, too.
+    #[test]
+    fn percentages_change_in_points() {
+        assert_eq!(points_text(20.0, 30.0).as_deref(), Some("+10.0 points"));
+        assert_eq!(points_text(87.5, 12.25).as_deref(), Some("\u{2212}75.2 points"));
+        assert_eq!(points_text(0.0, 5.0).as_deref(), Some("+5.00 points"));
+        assert_eq!(points_text(0.0, 0.0).as_deref(), Some("±0 points"));
+        // 99.7 and 99.7 on the page
+        assert_eq!(points_text(99.71, 99.74).as_deref(), Some("±0 points"));
+        assert_eq!(points_text(6.2475, 6.2542).as_deref(), Some("±0 points"));
+        assert_eq!(points_text(0.012, 0.034).as_deref(), Some("+0.0220 points"));
+        assert_eq!(points_text(f64::NAN, 1.0), None);
+    }
+
     #[test]
     fn readable_numbers() {
         assert_eq!(three_digits(5.321), "5.32");
@@ -204,6 +243,14 @@ mod tests {
         assert_eq!(change_text(10.0, 5.0).as_deref(), Some("\u{2212}50 %"));
         assert_eq!(change_text(10.0, 10.01).as_deref(), Some("±0 %"));
         assert_eq!(change_text(2.0, 25.0).as_deref(), Some("×12.5"));
+        assert_eq!(change_text(1.0, 660_020.0).as_deref(), Some("×660 000"));
+        // what is left is not nothing
+        assert_eq!(change_text(9.2, 0.0046).as_deref(), Some("\u{2212}99.95 %"));
+        assert_eq!(change_text(100.0, 0.3).as_deref(), Some("\u{2212}99.7 %"));
+        assert_eq!(change_text(100.0, 0.5).as_deref(), Some("\u{2212}99.5 %"));
+        assert_eq!(change_text(100.0, 0.6).as_deref(), Some("\u{2212}99 %"));
+        assert_eq!(change_text(1e9, 1.0).as_deref(), Some("\u{2212}99.9999999 %"));
+        assert_eq!(change_text(100.0, 0.0).as_deref(), Some("\u{2212}100 %"));
         assert_eq!(change_text(0.0, 25.0), None);
         assert_eq!(change_text(0.0, 0.0), None);
         assert_eq!(TimeUnit::for_max(1.5e6).symbol, "ns");

@@ -5,7 +5,7 @@
 
 use crate::books::{Above, Account};
 use crate::estimate::quantile_samples;
-use crate::metric::{Kind, Row};
+use crate::metric::Row;
 use crate::num::{Num, count_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -37,6 +37,25 @@ pub(crate) static PROTOCOLS: &[&dyn Protocol] = &[
 
 /// A value of a flow that a protocol runs; of all flows together that of the first such flow.
 pub(crate) type Get = fn(&RunData, Option<usize>) -> f64;
+
+/// A time that a protocol is there for, as figures tell it.
+#[derive(Copy, Clone)]
+pub(crate) struct TimeRow {
+    /// What it is, with its statistic if it is one of many.
+    pub words: &'static str,
+    /// It is counted from the beginning of the run: how much later is a time, and no share of anything.
+    pub is_moment: bool,
+    /// Microseconds; not a number: there is none.
+    pub get: Get,
+}
+
+impl TimeRow {
+    /// The time of a column of sweeps.
+    pub(crate) fn of(columns: &'static [Row<Get>], name: &str, is_moment: bool) -> Self {
+        let row = columns.iter().find(|row| row.name == name).expect("a column has this name");
+        Self { words: row.words, is_moment, get: row.get }
+    }
+}
 
 /// What a protocol brings. What it does not have it leaves out.
 pub(crate) trait Protocol: Sync {
@@ -84,11 +103,9 @@ pub(crate) trait Protocol: Sync {
         &[]
     }
 
-    /// Times that it is there for, microseconds, each with the words of a figure; not a number: there is
-    /// none.
-    fn times(&self) -> Vec<(&'static str, Get)> {
-        let means = self.columns().iter().filter(|row| row.unit == "us" && row.kind == Kind::Real);
-        means.map(|row| (row.words, row.get)).collect()
+    /// Times that it is there for.
+    fn times(&self) -> Vec<TimeRow> {
+        Vec::new()
     }
 
     /// When all that each of its flows sets up was there; `None`: it never was.

@@ -333,13 +333,13 @@ fn hol_saturation() {
         assert!(rate.value > 0.94, "iSLIP with {ports} ports: {}", rate.value);
         assert_eq!(report.overall.share(Cause::HeadOfLine), 0.0);
     }
-    // the figure has a line for the law at each FIFO, and at no other bar
+    // the figure has the law above and below the bar of each FIFO, and at no other bar
     let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
     let lines = |reports: &[VariantReport]| {
         let figure = figures::svg(&caption, reports, "load").expect("it is drawn");
         (figure.contains("law for one FIFO at each input"), figure.matches("stroke-width=\"24\"").count())
     };
-    assert_eq!((lines(&study.reports), lines(&study.reports[10..])), ((true, 10), (false, 0)));
+    assert_eq!((lines(&study.reports), lines(&study.reports[10..])), ((true, 20), (false, 0)));
 }
 
 #[test]

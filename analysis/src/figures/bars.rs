@@ -5,12 +5,12 @@ use super::{
     plural, starved, subtitle, told, transient, under_way_share,
 };
 use crate::axes::{
-    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, WHITE, heading, legend, legend_height,
-    shorten, stroke,
+    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
+    legend_height, shorten, stroke,
 };
 use crate::baselines::baselines;
 use crate::estimate::Estimate;
-use crate::num::{TimeUnit, change_text, three_digits, time_text};
+use crate::num::{TimeUnit, change_text, points_text, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::config::{Arbitration, Arrivals, Buffering, Destinations, DeviceModel, InputQueueing};
@@ -39,7 +39,15 @@ fn rows<'a>(reports: &'a [VariantReport], names: &[&str], level: Level) -> (Vec<
         let here = reports.iter().enumerate();
         let here =
             here.filter_map(|(variant, report)| Some((variant, report.flow(name).and_then(level.of)?)));
-        let here: Vec<(usize, &FlowReport)> = here.collect();
+        let mut here: Vec<(usize, &FlowReport)> = here.collect();
+        // A variant in which nobody wanted anything of the flow has no row beside those that have something.
+        let wanted = |variant: usize| {
+            let whole = reports[variant].flow(name);
+            whole.is_some_and(|flow| flow.arrived > 0 || !flow.carries_nothing())
+        };
+        if here.iter().any(|(variant, _)| wanted(*variant)) {
+            here.retain(|(variant, _)| wanted(*variant));
+        }
         if flows > 0 && rows.len() + here.len() > ROWS_SHOWN {
             break;
         }
@@ -55,7 +63,9 @@ pub(super) const BAR_PITCH: f64 = 25.0;
 pub(super) const GROUP_GAP: f64 = 30.0;
 
 const LAW: &str =
-    "black line: law for one FIFO at each input (Karol, Hluchyj, Morgan 1987), 0.586 for many ports";
+    "law for one FIFO at each input, above and below a bar: 0.586 for many ports (Karol and others 1987)";
+/// How a law is drawn: above and below the bar, so that the end of the bar and its interval stay free.
+const LAW_STROKE: Stroke = Stroke { color: INK, dash: &[], marker: None };
 
 /// Room for the name of the variant that another one is compared with.
 pub(super) const BASE: f64 = 160.0;
@@ -99,6 +109,18 @@ const MOVING: Level = Level { of: |flow| (!flow.carries_nothing()).then_some(flo
 
 /// Of a flow that ends the share of the whole run says how long the run was.
 const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flow), ..MOVING };
+
+impl Metric {
+    /// How a value differs from another one: of percentages in points, as a share of a share would be taken
+    /// for these.
+    fn change(&self, before: f64, after: f64) -> Option<String> {
+        if self.is_percentage() { points_text(before, after) } else { change_text(before, after) }
+    }
+
+    fn is_percentage(&self) -> bool {
+        self.label.contains('%')
+    }
+}
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
@@ -238,33 +260,39 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let (rows, flows) = rows(reports, &names, metric.level);
     let (places, height) = bar_places(&rows);
     let note = left_out(flows, names.len(), "flows");
-    let top = 82.0;
+    let lawful = reports.iter().any(|report| (metric.law)(report).is_some());
+    let keys: Vec<(Key, String)> =
+        if lawful { vec![(Key::Line(LAW_STROKE), LAW.to_owned())] } else { Vec::new() };
+    let top = 82.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
     let bases = baselines(reports);
     let changed = |row: &Row<'_>| {
         let base = bases[row.variant];
         let before = reports[base].flow(&row.flow.name).and_then(metric.level.of).map(metric.of)?;
-        let change = change_text(before.value, (metric.of)(row.flow).value)?;
+        let change = metric.change(before.value, (metric.of)(row.flow).value)?;
         (row.variant != base).then_some((base, change))
     };
     let compared: BTreeSet<usize> = rows.iter().filter_map(changed).map(|(base, _)| base).collect();
+    let points = if metric.is_percentage() { "in percentage points" } else { "" };
     let against = match compared.first() {
         None => String::new(),
-        Some(&base) if compared.len() == 1 => format!("(changes against {})", reports[base].run.name),
-        Some(_) => String::new(),
+        Some(&base) if compared.len() == 1 => {
+            let points = if points.is_empty() { String::new() } else { format!(", {points}") };
+            format!("(changes against {}{points})", reports[base].run.name)
+        }
+        Some(_) if points.is_empty() => String::new(),
+        Some(_) => format!("changes {points}"),
     };
     let drawn = rows.iter().any(|row| (metric.of)(row.flow).half_width.is_finite());
     let intervals = if drawn { "intervals: 95 %" } else { "" };
     let trap = rows.iter().find_map(|row| (metric.trap)(&reports[row.variant], row.flow)).unwrap_or("");
     let missing = rows.iter().any(|row| !(metric.of)(row.flow).value.is_finite());
     let missing = if missing { metric.missing } else { "" };
-    let lawful = reports.iter().any(|report| (metric.law)(report).is_some());
-    let lawful = if lawful { LAW } else { "" };
     let transient = transient(reports);
-    let more =
-        joined(&[variant, metric.subtitle, lawful, trap, missing, intervals, &against, &transient, &note]);
+    let more = joined(&[variant, metric.subtitle, trap, missing, intervals, &against, &transient, &note]);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
+    legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
     // of several bases each change names its own
     let value_text = |row: &Row<'_>| {
@@ -310,7 +338,9 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
         let mut end = x;
         if let Some(law) = (metric.law)(&reports[row.variant]) {
             let (x, _) = panel.place((law, 0.0));
-            scene.line(&[(x, y - 2.0), (x, y + BAR + 2.0)], INK, 3);
+            for (from, to) in [(y - 2.0, y + 4.0), (y + BAR - 4.0, y + BAR + 2.0)] {
+                scene.line(&[(x, from), (x, to)], INK, 3);
+            }
             end = end.max(x);
         }
         if shown.half_width.is_finite() && shown.half_width > 0.0 {
@@ -319,9 +349,12 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
             let middle = y + BAR / 2.0;
             // An interval that leaves the scale has no end there; its value needs the room behind.
             let edge = panel.x + panel.width;
-            scene.line(&[(from, middle), (to.min(edge), middle)], INK, 1);
-            for x in [from, to].into_iter().filter(|x| *x <= edge) {
-                scene.line(&[(x, middle - 4.0), (x, middle + 4.0)], INK, 1);
+            // nobody would see the half of it that lies on a dark bar
+            let inside = if is_light(stroke(row.variant).color) { INK } else { WHITE };
+            scene.line(&[(from, middle), (x, middle)], inside, 1);
+            scene.line(&[(x, middle), (to.min(edge), middle)], INK, 1);
+            for (x, color) in [(from, inside), (to, INK)].into_iter().filter(|end| end.0 <= edge) {
+                scene.line(&[(x, middle - 4.0), (x, middle + 4.0)], color, 1);
             }
             end = to.min(edge).max(end);
         }
@@ -521,6 +554,11 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     Some(scene)
 }
 
+/// Whether dark marks are seen on this colour.
+fn is_light(RGBColor(r, g, b): RGBColor) -> bool {
+    299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) > 140_000
+}
+
 /// One stretch of a stacked bar, with its value inside if there is room.
 fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cause: Cause, text: &str) {
     let (x0, _) = panel.place((from, 0.0));
@@ -532,9 +570,7 @@ fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cau
         scene.line(&[(x1, y), (x1, y + BAR)], WHITE, 1);
     }
     if x1 - x0 > text_width(text, TICK) + 8.0 {
-        let RGBColor(r, g, b) = color;
-        let light = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) > 140_000;
-        let look = Type { color: if light { INK } else { WHITE }, ..TICK };
+        let look = Type { color: if is_light(color) { INK } else { WHITE }, ..TICK };
         scene.text(((x0 + x1) / 2.0, y + BAR / 2.0 + 4.2), text, look, Align::Center);
     }
 }

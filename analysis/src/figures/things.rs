@@ -6,10 +6,16 @@ use super::{Caption, joined, left_out, listed, subtitle};
 use crate::axes::{LABEL, MARGIN, PAGE, PANEL, heading, shorten, stroke};
 use crate::baselines::baselines;
 use crate::counts::{self, measures};
+use crate::estimate::tells_change;
 use crate::num::{change_text, count_text, ratio, time_text};
 use crate::protocol::PROTOCOLS;
 use crate::report::{FlowReport, VariantReport};
 use crate::scene::{Align, Scene, text_width};
+
+/// When a fabric that a host sets up is ready.
+const SET_UP: &str = "time until the fabric is set up";
+/// What comes before the name of a part of it.
+const PHASE: &str = "phase of setting up";
 
 /// One thing: a bar for each variant that could have it.
 struct Thing {
@@ -42,8 +48,12 @@ fn draw(
         }
         shown.push(thing);
     }
-    let names = shown.iter().flat_map(|thing| &thing.bars).map(|bar| &reports[bar.variant].run.name);
-    let label_width = names.map(|name| text_width(name, LABEL)).fold(60.0, f64::max).min(230.0);
+    let clocks = clocks(reports);
+    let widths = shown.iter().flat_map(|thing| &thing.bars).map(|bar| {
+        let name = text_width(&reports[bar.variant].run.name, LABEL).min(230.0);
+        name + text_width(&clocks[bar.variant], LABEL)
+    });
+    let label_width = widths.fold(60.0, f64::max);
     let rows: usize = shown.iter().map(|thing| thing.bars.len()).sum();
     let texts = shown.iter().flat_map(|thing| &thing.bars).map(|bar| text_width(&bar.text, LABEL));
     let beside = texts.fold(0.0, f64::max) + 7.0;
@@ -62,7 +72,9 @@ fn draw(
         scene.text((MARGIN, y - 8.0), &what, PANEL, Align::Left);
         let most = bars.iter().map(|bar| bar.value).filter(|value| value.is_finite()).fold(0.0, f64::max);
         for Bar { variant, value, text } in bars {
-            let name = shorten(&reports[*variant].run.name, LABEL, label_width);
+            let clock = &clocks[*variant];
+            let room = label_width - text_width(clock, LABEL);
+            let name = shorten(&reports[*variant].run.name, LABEL, room) + clock;
             scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
             let length = if value.is_finite() && most > 0.0 { width * value / most } else { 0.0 };
             scene.rect(left, y, length, BAR, stroke(*variant).color);
@@ -74,10 +86,34 @@ fn draw(
     scene
 }
 
+/// What stands behind the name of each variant: the scale of its protocol clock, if not all have the same.
+fn clocks(reports: &[VariantReport]) -> Vec<String> {
+    let clocks: Vec<Vec<String>> = reports.iter().map(VariantReport::protocol_clocks).collect();
+    let even = clocks.iter().all(|clock| *clock == clocks[0]);
+    let text = |clock: Vec<String>| match even || clock.is_empty() {
+        true => String::new(),
+        false => format!(" (clock \u{d7} {})", clock.join(", ")),
+    };
+    clocks.into_iter().map(text).collect()
+}
+
 /// What a dash says, if there is one.
 fn missing(things: &[Thing], words: &'static str) -> &'static str {
     let some = things.iter().flat_map(|thing| &thing.bars).any(|bar| !bar.value.is_finite());
     if some { words } else { "" }
+}
+
+/// Of what less than half of so many variants have the others are not worth a row; and what is to be said of
+/// it.
+fn without_most(things: &mut [Thing], variants: usize) -> &'static str {
+    for thing in things.iter_mut() {
+        let have = thing.bars.iter().filter(|bar| bar.value.is_finite()).count();
+        if 2 * have < variants {
+            thing.bars.retain(|bar| bar.value.is_finite());
+        }
+    }
+    let few = things.iter().any(|thing| thing.bars.len() < variants);
+    if few { "of what few variants have only these are shown" } else { "" }
 }
 
 /// What was counted in each run as a whole. `None`: nothing was, or there is nothing to set it beside.
@@ -117,17 +153,45 @@ pub(super) fn counted(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
             bars: (0..reports.len()).map(bar).collect(),
         }
     };
-    let things: Vec<Thing> = things.into_iter().map(thing).collect();
+    let mut things: Vec<Thing> = things.into_iter().map(thing).collect();
+    let few = without_most(&mut things, reports.len());
     let about = "in the whole run; each count has a scale of its own";
     let missing = missing(&things, "-: nothing of the kind can happen in this variant");
-    Some(draw(caption, reports, "Counts", &[about, missing, &alike], things))
+    Some(draw(caption, reports, "Counts", &[about, missing, few, &alike], things))
 }
 
-/// A time of a variant, picoseconds, and of which share of what was asked for it is the mean.
+/// A time of a variant.
 #[derive(Copy, Clone)]
 struct Took {
     ps: f64,
+    /// Of which share of what was asked for it is the mean.
     of: f64,
+    /// It is the mean of too few to be compared: so many.
+    few: Option<u64>,
+    /// It is counted from the beginning of the run.
+    is_moment: bool,
+}
+
+impl Took {
+    fn new(ps: f64, is_moment: bool) -> Self {
+        Self { ps, of: 1.0, few: None, is_moment }
+    }
+
+    /// How it differs from that of a variant of this name.
+    fn against(self, base: Self, name: &str) -> Option<String> {
+        let few = [self.few, base.few].into_iter().flatten().min();
+        let name = shorten(name, LABEL, BASE);
+        Some(match few {
+            Some(few) => format!("no change is told of {few}"),
+            // half of a moment is another one, and nothing is twice as fast
+            None if self.is_moment => match time_text(libm::fabs(self.ps - base.ps)).as_str() {
+                _ if time_text(self.ps) == time_text(base.ps) => format!("as {name}"),
+                time if self.ps < base.ps => format!("{time} earlier than {name}"),
+                time => format!("{time} later than {name}"),
+            },
+            None => format!("{} against {name}", change_text(base.ps, self.ps)?),
+        })
+    }
 }
 
 /// Times of a variant, each with its name and that of its flow, if it is one of a flow.
@@ -135,24 +199,20 @@ fn times(report: &VariantReport) -> Vec<(&'static str, String, Took)> {
     let mut times = Vec::new();
     for (index, flow) in report.flows.iter().enumerate() {
         times.extend(above(flow).map(|(what, took)| (what, flow.name.clone(), took)));
-        for (what, get) in PROTOCOLS.iter().flat_map(|protocol| protocol.times()) {
-            let us = get(&report.run, Some(index));
+        for row in PROTOCOLS.iter().flat_map(|protocol| protocol.times()) {
+            let us = (row.get)(&report.run, Some(index));
             if us.is_finite() {
-                times.push((what, flow.name.clone(), Took { ps: us * 1e6, of: 1.0 }));
+                times.push((row.words, flow.name.clone(), Took::new(us * 1e6, row.is_moment)));
             }
         }
     }
     if let Some(found) = &report.run.outcome.enumeration {
         if let Some(done) = found.done() {
-            times.push((
-                "time until the fabric is set up",
-                String::new(),
-                Took { ps: done.0 as f64, of: 1.0 },
-            ));
+            times.push((SET_UP, String::new(), Took::new(done.0 as f64, true)));
         }
         for phase in &found.phases {
-            let took = phase.until.map(|until| Took { ps: (until.0 - phase.from.0) as f64, of: 1.0 });
-            times.extend(took.map(|took| ("phase of setting up", phase.name.to_owned(), took)));
+            let took = phase.until.map(|until| Took::new((until.0 - phase.from.0) as f64, false));
+            times.extend(took.map(|took| (PHASE, phase.name.to_owned(), took)));
         }
     }
     times
@@ -163,7 +223,9 @@ fn above(flow: &FlowReport) -> Option<(&'static str, Took)> {
     let above = flow.above.filter(|above| above.count > 0)?;
     let books = &flow.books;
     let of = if books.asked > 0 { ratio(books.arrived.into(), books.asked.into()) } else { 1.0 };
-    Some((above.latency, Took { ps: ratio(above.sum_ps, above.count.into()), of }))
+    let few = (!tells_change(above.count, books.never + books.under_way)).then_some(above.count);
+    let took = Took::new(ratio(above.sum_ps, above.count.into()), false);
+    Some((above.latency, Took { of, few, ..took }))
 }
 
 /// Times that are the purpose of protocols, variant by variant. `None`: there are none, or no variants to
@@ -188,46 +250,87 @@ pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scen
         let bar = |variant: usize| {
             let Some(took) = of(variant) else { return Bar { variant, value: f64::NAN, text: "-".into() } };
             let base = bases[variant];
-            let change = of(base).filter(|_| base != variant).and_then(|base| change_text(base.ps, took.ps));
+            let name = &reports[base].run.name;
+            let change = of(base).filter(|_| base != variant).and_then(|base| took.against(base, name));
             let mut text = time_text(took.ps);
             if took.of < 1.0 {
                 text += &format!(", of {:.1} %", 100.0 * took.of);
             }
-            text += &change.map_or(String::new(), |change| {
-                format!("  ({change} against {})", shorten(&reports[base].run.name, LABEL, BASE))
-            });
+            text += &change.map_or(String::new(), |change| format!("  ({change})"));
             Bar { variant, value: took.ps, text }
         };
         let what = if several(what) { format!("{what}: {whose}") } else { (*what).to_owned() };
         Thing { what, bars: (0..reports.len()).map(bar).collect() }
     };
     let mut things: Vec<Thing> = kinds.iter().map(thing).collect();
-    // Of what few have the others are not worth a row.
-    let mut few = false;
-    for thing in &mut things {
-        let have = thing.bars.iter().filter(|bar| bar.value.is_finite()).count();
-        if 2 * have < reports.len() {
-            thing.bars.retain(|bar| bar.value.is_finite());
-            few = true;
-        }
-    }
-    let few = if few { "of what few variants have only these are shown" } else { "" };
-    // what is alike everywhere is no result, and nor is a phase in which there is nothing to do
+    without_most(&mut things, reports.len());
+    // what is alike everywhere, or as far as it is told, is no result, and nor is a phase in which there is
+    // nothing to do
     let is_alike = |thing: &Thing| {
-        thing.bars.len() == reports.len() && thing.bars.iter().all(|bar| bar.value == thing.bars[0].value)
+        let told = |bar: &Bar| time_text(bar.value);
+        thing.bars.len() > 1 && thing.bars.iter().all(|bar| told(bar) == told(&thing.bars[0]))
     };
-    let (alike, things): (Vec<Thing>, Vec<Thing>) = things.into_iter().partition(is_alike);
+    let (mut alike, things): (Vec<Thing>, Vec<Thing>) = things.into_iter().partition(is_alike);
     if things.is_empty() {
         return None;
     }
-    let alike = alike.iter().filter(|thing| thing.bars[0].value > 0.0);
-    let alike: Vec<String> =
-        alike.map(|thing| format!("{} {}", thing.what, time_text(thing.bars[0].value))).collect();
-    let alike = listed("the same in all variants", 3, alike.into_iter());
+    alike.retain(|thing| thing.bars[0].value > 0.0);
+    // who knows the whole can do without the parts
+    if alike.iter().any(|thing| thing.what == SET_UP) {
+        alike.retain(|thing| !thing.what.starts_with(PHASE));
+    }
+    let named = |thing: &Thing| format!("{} {}", thing.what, time_text(thing.bars[0].value));
+    let (every, some): (Vec<&Thing>, Vec<&Thing>) =
+        alike.iter().partition(|thing| thing.bars.len() == reports.len());
+    let every = listed("the same in all variants", 3, every.into_iter().map(named));
+    let some_alike = listed("the same in all variants that have it", 3, some.into_iter().map(named));
+    let mut things = things;
+    let few = without_most(&mut things, reports.len());
     let some = found.iter().flatten().any(|time| time.2.of < 1.0);
     let some =
         if some { "of x %: of so many of those that were asked for, the others have no time" } else { "" };
     let about = "in the whole run; each time has a scale of its own, from zero";
     let missing = missing(&things, "-: it never came to that, or the variant has nothing of the kind");
-    Some(draw(caption, reports, "How long it takes", &[about, some, missing, few, &alike], things))
+    Some(draw(
+        caption,
+        reports,
+        "How long it takes",
+        &[about, some, missing, few, &every, &some_alike],
+        things,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A moment is later by a time. Twice the time since the beginning of a run is twice nothing.
+    #[test]
+    fn moments_differ_by_a_time() {
+        let moment = |ps| Took::new(ps, true);
+        let says = |a: Took, b: Took| a.against(b, "base").expect("both are there");
+        assert_eq!(says(moment(8.02e9), moment(432e3)), "8.02 ms later than base");
+        assert_eq!(says(moment(1e6), moment(4e6)), "3.00 \u{b5}s earlier than base");
+        assert_eq!(says(moment(1_000_001e3), moment(1_000_002e3)), "as base");
+        let time = |ps| Took::new(ps, false);
+        assert_eq!(says(time(3e6), time(2e6)), "+50 % against base");
+        assert_eq!(time(3e6).against(time(0.0), "base"), None);
+    }
+
+    /// Two round trips of four thousand are no mean to compare.
+    #[test]
+    fn a_mean_of_few_is_not_compared() {
+        let time = |few| Took { few, ..Took::new(3e6, false) };
+        assert_eq!(time(Some(2)).against(time(None), "base").as_deref(), Some("no change is told of 2"));
+        assert_eq!(time(None).against(time(Some(4)), "base").as_deref(), Some("no change is told of 4"));
+        assert_eq!(time(None).against(time(None), "base").as_deref(), Some("\u{b1}0 % against base"));
+    }
+
+    /// Names and roles of flows that are too long lose of the name, and nothing of the role.
+    #[test]
+    fn roles_are_not_cut() {
+        let short = super::super::victims::with_role("a flow with a name without an end (victim)", 120.0);
+        assert!(short.starts_with("a flow") && short.ends_with("\u{2026} (victim)"), "{short}");
+        assert!(text_width(&short, crate::axes::TICK) <= 120.0);
+    }
 }

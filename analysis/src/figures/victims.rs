@@ -17,6 +17,20 @@ const PITCH: f64 = 23.0;
 const BETWEEN: f64 = 7.0;
 const GAP: f64 = 26.0;
 
+/// Room for the names of flows.
+const FLOW_WIDTH: f64 = 150.0;
+
+/// The title of a flow in so much room: of a long one the name is cut, and what the scenario declares it to
+/// be stays.
+pub(super) fn with_role(title: &str, width: f64) -> String {
+    if text_width(title, TICK) <= width {
+        return title.to_owned();
+    }
+    let (name, role) =
+        title.rsplit_once(" (").map_or((title, String::new()), |(name, role)| (name, format!(" ({role}")));
+    shorten(name, TICK, width - text_width(&role, TICK)) + &role
+}
+
 /// Variants whose share of survivors is named, the smallest first.
 const SURVIVORS_LISTED: usize = 6;
 
@@ -157,13 +171,16 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     if !VARIANTS.contains(&reports.len()) || !reports.iter().all(both) {
         return None;
     }
-    let rows = rows(reports);
+    let mut rows = rows(reports);
     let greedy = greedy(&rows);
     let declared = |row: &&Row<'_>| row.flow.role == Some(Role::Victim);
     if !rows.iter().filter(declared).all(|row| accepted(row.flow, greedy).is_finite()) {
         return None;
     }
     let tail = tail(&rows)?;
+    // Who is done before anything is measured would have a row of nothing.
+    rows.retain(|row| declared(&row) || accepted(row.flow, greedy).is_finite() || (tail.of)(row.flow) > 0.0);
+    let rows = rows;
     let known = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<f64>>();
     let most = |values: &[f64]| known(values).into_iter().fold(0.0, f64::max);
     let tails: Vec<f64> = rows.iter().map(|row| (tail.of)(row.flow)).collect();
@@ -214,7 +231,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         names.iter().map(|name| text_width(of(name), look)).fold(0.0, f64::max)
     };
     let variant_width = widest(|name| &name.0, LABEL).clamp(60.0, 150.0);
-    let flow_width = widest(|name| &name.1, TICK).min(110.0);
+    let flow_width = widest(|name| &name.1, TICK).min(FLOW_WIDTH);
     let left = MARGIN + variant_width + 10.0 + flow_width + 10.0;
     let mut y = 102.0 + 6.0;
     let mut places = Vec::new();
@@ -266,7 +283,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     for (name, y) in names.iter().zip(&places) {
         let y = y + BAR / 2.0 + 4.6;
         scene.text((MARGIN, y), &shorten(&name.0, LABEL, variant_width), LABEL, Align::Left);
-        scene.text((left - 10.0, y), &shorten(&name.1, TICK, flow_width), TICK, Align::Right);
+        scene.text((left - 10.0, y), &with_role(&name.1, flow_width), TICK, Align::Right);
     }
     Some(scene)
 }

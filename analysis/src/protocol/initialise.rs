@@ -1,6 +1,6 @@
 //! Registers of session management that processors initialise from afar: what a run came to.
 
-use super::{Get, Protocol, TimesSummary, counted, flow_name, json};
+use super::{Get, Protocol, TimeRow, TimesSummary, counted, flow_name, json};
 use crate::books::{Account, Books, Tempo, balanced};
 use crate::metric::Row;
 use crate::num::{Num, count_text, counted_text, time_text};
@@ -56,6 +56,10 @@ impl Protocol for Initialise {
 
     fn columns(&self) -> &'static [Row<Get>] {
         COLUMNS
+    }
+
+    fn times(&self) -> Vec<TimeRow> {
+        vec![TimeRow::of(COLUMNS, "initialised_us", true)]
     }
 
     fn counts(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {

@@ -1,9 +1,9 @@
 //! Connections of LINX: what a run came to.
 
-use super::{Get, Protocol, counted, flow_name, json, on_purpose};
+use super::{Get, Protocol, TimeRow, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
-use crate::metric::{Kind, Row};
+use crate::metric::Row;
 use crate::num::{Num, count_text, three_digits, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -81,7 +81,7 @@ impl Protocol for Linx {
         COLUMNS
     }
 
-    fn times(&self) -> Vec<(&'static str, Get)> {
+    fn times(&self) -> Vec<TimeRow> {
         let up: Get =
             |run, flow| figure(run, flow, |totals| totals.all_up.map_or(f64::NAN, |at| at.0 as f64 / 1e6));
         let again: Get = |run, flow| {
@@ -89,10 +89,12 @@ impl Protocol for Linx {
                 TimesSummary::new(&totals.stats.reestablished).map_or(f64::NAN, |times| times.max_us.0)
             })
         };
-        let means = COLUMNS.iter().filter(|row| row.unit == "us" && row.kind == Kind::Real);
-        let means = means.map(|row| (row.words, row.get));
-        let since = std::iter::once(("since when all connections are up", up));
-        since.chain(means).chain([("longest time to connect again", again)]).collect()
+        vec![
+            TimeRow { words: "since when all connections are up", is_moment: true, get: up },
+            TimeRow::of(COLUMNS, "detection_mean_us", false),
+            TimeRow::of(COLUMNS, "reestablishment_mean_us", false),
+            TimeRow { words: "longest time to connect again", is_moment: false, get: again },
+        ]
     }
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
@@ -205,7 +207,7 @@ const COLUMNS: &[Row<Get>] = &[
     Row::real(
         "detection_mean_us",
         "us",
-        "time to notice that a peer, or the way to it, is down",
+        "mean time to notice that a peer, or the way to it, is down",
         "from the moment at which a peer, or the way to it, went down to the end of a connection, mean",
         |run, flow| figure(run, flow, |totals| mean_us(&totals.stats.detected)),
     ),
@@ -223,7 +225,7 @@ const COLUMNS: &[Row<Get>] = &[
     Row::real(
         "reestablishment_mean_us",
         "us",
-        "time to connect again",
+        "mean time to connect again",
         "from the end of a connection, once nodes and way were there again, to the next one, mean",
         |run, flow| figure(run, flow, |totals| mean_us(&totals.stats.reestablished)),
     ),

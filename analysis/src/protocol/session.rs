@@ -1,6 +1,6 @@
 //! Conduits of session management: what a run came to.
 
-use super::{Get, Protocol, counted, flow_name, json, on_purpose};
+use super::{Get, Protocol, TimeRow, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{Cell, Column, Get as Cells, csv, notes, whole};
 use crate::metric::{Row, yes};
@@ -44,7 +44,7 @@ impl Protocol for Session {
         let above = Above {
             carries: "messages of sessions",
             nothing_else: false,
-            latency: "mean time of a PDU",
+            latency: "mean time of a PDU until its application is done",
             sum_ps: stats.pdu_ps,
             count: stats.pdus_taken,
             lost_late: 0,
@@ -63,6 +63,10 @@ impl Protocol for Session {
 
     fn columns(&self) -> &'static [Row<Get>] {
         COLUMNS
+    }
+
+    fn times(&self) -> Vec<TimeRow> {
+        vec![TimeRow::of(COLUMNS, "all_open_us", true)]
     }
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
@@ -781,7 +785,7 @@ impl SessionSummary {
             // those of a program are not timed one by one
             if let (Some(mean), Some(longest)) = (pdus.mean_us, pdus.max_us) {
                 let [mean, longest] = [mean, longest].map(|time| time_text(time.0 * 1e6));
-                let _ = write!(out, "; mean {mean}, longest {longest}");
+                let _ = write!(out, "; mean {mean}, longest {longest} until the application is done");
             }
             if pdus.consumer_high_water > 1 {
                 let waited = count_text(pdus.consumer_high_water.into());

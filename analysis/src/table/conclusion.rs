@@ -4,6 +4,7 @@ use super::load_text;
 use crate::baselines::baselines;
 use crate::books::Books;
 use crate::counts::{self, VOQ_MESSAGES, counts};
+use crate::estimate::tells_change;
 use crate::num::{change_text, count_text, counted_text, ratio, three_digits, time_text};
 use crate::ports::Ports;
 use crate::protocol;
@@ -70,6 +71,11 @@ impl Class {
             1 => ", as another flow".into(),
             more => format!(", as {more} other flows"),
         }
+    }
+
+    /// Its mean is of too few of those that should have come.
+    fn is_of_few(&self) -> bool {
+        !tells_change(self.times.1, self.never + self.under_way)
     }
 
     /// What [`Self::latency`] comes to, picoseconds.
@@ -197,6 +203,7 @@ fn slowed(first: &VariantReport, other: &VariantReport, told: &Class) -> Option<
         let (before, after) = (class(flow), class(other.flow(&flow.name)?));
         let moves = libm::fabs(change(before.mean_ps(), after.mean_ps()));
         let known = before.latency == after.latency && after.times.1 > 0;
+        let known = known && !before.is_of_few() && !after.is_of_few();
         (known && moves > 0.1).then_some((moves, before, after))
     });
     let (_, before, after) = pairs.reduce(|best, pair| if pair.0 > best.0 { pair } else { best })?;
@@ -248,6 +255,9 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     if before.times.1 > 0 && after.times.1 > 0 && before.latency == after.latency {
         let (a, b) = (before.mean_ps(), after.mean_ps());
         let moved = percent(a, b);
+        // of who came through where the others did not, too few are no mean to compare
+        let few = [&before, &after].into_iter().filter(|class| class.is_of_few()).map(|class| class.times.1);
+        let moved = few.min().map_or(moved, |few| format!("no change is told of {few}"));
         text += &format!(", {} {} \u{2192} {} ({moved})", after.latency, time_text(a), time_text(b));
         // What waits before the fabric may hide what happens there, or be all that changes.
         let whole = |class: &Class| ratio(class.latency_ps, class.packets.into());

@@ -172,6 +172,41 @@ fn what_linx_moves_and_holds_is_drawn() {
     }
 }
 
+/// Clocks of protocols that differ are named beside each variant; when all connections are up is a moment,
+/// and differs by a time. Means are called so.
+#[test]
+fn times_say_what_they_are() {
+    let text = r#"{"name": "clocks", "topology": {"single_switch": {"ports": 2}},
+        "endpoint": {"host": {"protocol_clock": 1000, "response_timeout": "10 s"}},
+        "run": {"until": "20 ms"},
+        "traffic": [{"name": "f", "from": ["ep/0", "ep/1"], "to": {"neighbour": {"among": ["ep/0", "ep/1"]}},
+        "linx": {"faults": [{"node": "ep/1", "kind": "crash", "at": "3 ms", "for": "3 ms"}]}}],
+        "variants": [{"name": "slow"},
+        {"name": "fast", "set": {"/endpoint/host/protocol_clock": 4000, "/traffic/0/linx/faults":
+        [{"node": "ep/1", "kind": "crash", "at": "3 ms", "for": "4 ms"}]}}]}"#;
+    let mut reports = run(text, "clocks");
+    reports[1].compare_with = Some("slow".into());
+    let figure = svg(&reports, "times").expect("they differ");
+    for words in ["slow (clock \u{d7} 1000)", "fast (clock \u{d7} 4000)", "mean time to notice"] {
+        assert!(figure.contains(words), "{words}: {figure}");
+    }
+    assert!(figure.contains("(1.00 ms later than slow)"), "{figure}");
+}
+
+/// Four of 4 002 messages came through: how long two round trips took is no mean to compare with another one,
+/// in words and in the figure. What is left of the goodput is not nothing.
+#[test]
+fn a_few_survivors_are_not_compared() {
+    let mut reports = study("linx-reorder");
+    let overloaded = reports.iter_mut().find(|report| report.run.name == "overloaded");
+    overloaded.expect("a variant").compare_with = Some("reordered".into());
+    let said = conclusion(&reports);
+    let line = said.iter().find(|line| line.contains("\u{2192} overloaded")).expect("it is compared");
+    assert!(line.contains("no change is told of 2)") && !line.contains("100 %"), "{line}");
+    let figure = svg(&reports, "times").expect("they differ");
+    assert!(figure.contains("(no change is told of 2)"), "{figure}");
+}
+
 /// Of two packets that come at once in each period the second waits for as long as the first takes: that
 /// share of the period is the mean queue, whenever it is looked at, in the file and in the figure.
 #[test]
