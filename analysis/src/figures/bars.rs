@@ -104,8 +104,15 @@ pub(super) struct Metric {
     of: fn(&FlowReport) -> Estimate,
 }
 
-/// Connections and conduits that are set up and carry nothing have no goodput.
-const MOVING: Level = Level { of: |flow| (!flow.carries_nothing()).then_some(flow), ..PACKETS };
+/// Whether it has octets to move. Connections and conduits that are set up and carry nothing have none, and
+/// nor has who gets what it asks for without any packet of its own: a rate of nothing looks like a fault.
+fn moves(flow: &FlowReport) -> bool {
+    let elsewhere = flow.books.arrived > 0 && flow.arrived == 0 && flow.goodput_gbps.value == 0.0;
+    !flow.carries_nothing() && !elsewhere
+}
+
+/// These have a goodput.
+const MOVING: Level = Level { of: |flow| moves(flow).then_some(flow), ..PACKETS };
 
 /// Of a flow that ends the share of the whole run says how long the run was.
 const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flow), ..MOVING };
@@ -166,7 +173,7 @@ const PROTOCOLS: Level = Level { of: |flow| flow.protocol.as_ref().map(|_| flow)
 
 /// Likewise those that somebody asks something of.
 const CARRYING: Level =
-    Level { of: |flow| flow.protocol.as_ref().filter(|_| !flow.carries_nothing()).map(|_| flow), ..PACKETS };
+    Level { of: |flow| flow.protocol.as_ref().filter(|_| moves(flow)).map(|_| flow), ..PACKETS };
 
 pub(super) const EFFICIENCY: Metric = Metric {
     title: "Efficiency",

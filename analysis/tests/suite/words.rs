@@ -193,6 +193,18 @@ fn times_say_what_they_are() {
     assert!(figure.contains("(1.00 ms later than slow)"), "{figure}");
 }
 
+/// Who initialises registers from afar moves no octets of its own: it has no rate, and no efficiency. Its
+/// times and those of the accesses to registers are told.
+#[test]
+fn visits_have_no_rate() {
+    let reports = study("session-registers");
+    for name in ["goodput", "efficiency"] {
+        let figure = svg(&reports, name).expect("registers are read");
+        assert!(figure.contains("flow registers") && !figure.contains("flow down"), "{name}: {figure}");
+    }
+    assert!(svg(&reports, "times").expect("they differ").contains("registers are initialised: down"));
+}
+
 /// Four of 4 002 messages came through: how long two round trips took is no mean to compare with another one,
 /// in words and in the figure. What is left of the goodput is not nothing.
 #[test]
