@@ -354,6 +354,7 @@ fn nodes_with_different_mtus() {
 ///
 /// Proves: SMP-3.8.3-1
 /// Proves: SMP-3.8.3-2
+/// Proves: SMP-3.5.1.4-2
 #[test]
 fn a_further_stream_is_the_same_or_another() {
     for (reuses, taken) in [(false, 3), (true, 1)] {
@@ -512,9 +513,10 @@ fn a_node_that_does_not_advertise() {
     assert_eq!(open(true), open(false) + 8);
 }
 
-/// While a stream of Ethernet is stopped, so many of the youngest frames are kept as the node says.
+/// While a stream of Ethernet is stopped, so many of the youngest frames are kept as the node says. The others
+/// cannot be sent and are dropped.
 ///
-/// Proves: SMP-7.3.1-2
+/// Proves: SMP-7.3.1-1, SMP-7.3.1-2
 #[test]
 fn frames_that_are_kept() {
     for kept in [1, 4] {

@@ -467,3 +467,32 @@ fn an_endpoint_has_the_register_of_one_port() {
     let expected = (0..6).map(|port| (0xC + 4 * port, if port == 4 { 0b000 } else { 0b110 }));
     assert_eq!(ports, expected.collect::<BTreeMap<_, _>>());
 }
+
+/// ep/0 opens streams to ep/1 at 1 ms, and its own registers do not say yet where it takes the answers: ep/1
+/// reads them again 1 ms later, when another processor has written them. It keeps 64 answers until then, and
+/// has no room for more: those are dropped without a word. The timers of the opener bring them again after
+/// 250 ms, and in the end all streams are open, each once.
+///
+/// Proves: SMP-3.7.1-3
+#[test]
+fn what_there_is_no_room_for_comes_again() {
+    for (streams, again) in [(64, 0), (100, 36)] {
+        let scenario = json!({
+            "name": "test",
+            "topology": {"single_switch": {"ports": 4}},
+            "configure": {"fabric": {"host": "ep/3"}},
+            "endpoint": {"session": {"contact": "registers", "poll": "1 ms"}},
+            "overrides": [{"devices": "ep/0", "endpoint": {"session": {"writes": []}}}],
+            "traffic": [
+                {"name": "f", "from": "ep/0", "to": "ep/1",
+                 "session": {"opens": "stream", "streams": streams, "at": "1 ms"}},
+                {"name": "remote", "from": "ep/2", "to": "ep/0", "initialise": {"at": "1500 us"}}
+            ],
+            "run": {"until": "400 ms", "warmup": "0 ps", "sample_every": "off"}
+        });
+        let outcome = simulate(&scenario);
+        let stats = &sessions(&outcome).stats;
+        assert_eq!((stats.allocated, stats.failed_opens), (streams, 0), "{stats:?}");
+        assert_eq!((stats.dropped, stats.retransmissions), (again, again), "{stats:?}");
+    }
+}

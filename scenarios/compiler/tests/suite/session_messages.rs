@@ -72,6 +72,18 @@ fn requests_are_answered() {
     assert_eq!((words, totals.stats.allocated), (vec![ACCEPT.to_owned(); 3], 1));
 }
 
+/// A node answers REQUEST by ADVERTISE, or, if it is to do without, reports a command that it does not know;
+/// OPENs get the same answer from both.
+///
+/// Proves: SMP-3.8.1-1, SMP-3.9-2
+#[test]
+fn a_node_may_do_without_advertise() {
+    let messages = ["0101 0000 0001 00 00 0200 0000 00000000", OPEN];
+    for (node, answer) in [(json!({}), "ADVERTISE"), (json!({"advertises": false}), REPORT)] {
+        assert_eq!(answers(node, &messages).0, [answer, ACCEPT]);
+    }
+}
+
 /// An OPEN that asks for what there is not is refused, and leaves nothing behind: another protocol; a
 /// transmit stream where none can be known; a reserved identifier; an attribute of a vendor and no VENDOR;
 /// VENDOR of no vendor; a period of nothing; a reserved channel; DATA_HEADER_FORMAT twice.

@@ -123,6 +123,34 @@ fn an_open_offers_one_value_of_a_range() {
     }
 }
 
+/// A peer has advertised MTUs of 576 to 9 000, and refuses the 4 000 that are asked for: one value inside the
+/// range is tried, and no more. The next OPEN, which answers a conduit of that peer, asks for an end of the
+/// range.
+///
+/// Proves: SMP-3.8.2-6
+#[test]
+fn one_value_inside_a_range_is_tried() {
+    let rest = "80010001 00000002 80030200 00000000";
+    let advertise = format!("02010000 0001C001 01020004 80020000 00000240 80020000 00002328 {rest}");
+    let own = "80010001 00000002 80030200 00000001";
+    let refuse =
+        format!("0501 0000 00 FFFFFF 0102 0005 F0000003 00000000 80020000 00000FA0 {own} F0000004 FFFFFFFF");
+    let open = format!("0301 0000 0102 0005 F0000003 00000007 80020000 00000240 {rest} F0000004 FFFFFFFF");
+    let node = json!({"mtu": {"from": 576, "to": 4000}});
+    let flow = json!({"ethernet": {"mtu": 9000}, "from": "ep/1", "at": "0 ps", "request": true,
+                      "opens": "conduit"});
+    let (said, _) = said(&node, &[flow], &[&advertise, &refuse, &open]);
+    let mtus: Vec<&str> = said
+        .iter()
+        .filter(|said| said.starts_with("0301"))
+        .map(|said| {
+            let at = said.find("80020000").expect("an MTU");
+            &said[at + 8..at + 16]
+        })
+        .collect();
+    assert_eq!(mtus, ["00000fa0", "00000240"], "{said:?}");
+}
+
 /// Two vendor's protocols with 22 attributes each are two blocks of 180 octets. A mailbox of several segments
 /// takes both; one above 3 takes one segment of 256 octets, so the answer has the first block alone, and
 /// counts one.

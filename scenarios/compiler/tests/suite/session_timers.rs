@@ -225,3 +225,102 @@ fn a_pdu_that_was_begun_is_ended_before_another() {
     let said = spoken(&words);
     assert_eq!(said.iter().find(|said| said.1 == "DATA 0x0006").unwrap().0, 1_100_000);
 }
+
+/// Ethernet frames of 20 000 octets are five messages, four of which have left when the XOFF comes. That frame
+/// is sent to its end with the XON; of the three that come meanwhile the two older ones are dropped.
+///
+/// Proves: SMP-7.3.1-3
+#[test]
+fn a_frame_that_was_begun_is_not_dropped() {
+    let accept = "0401 0000 0000 0005 0102 0004 F000000300000000 8002000000004E20 8001000100000000 \
+                  8003020000000000"
+        .replace(' ', "");
+    let (xoff, xon) = (XOFF.replace("0200", "0102"), XON.replace("0200", "0102"));
+    let session = json!({"ethernet": {"mtu": 20_000}});
+    let inject = [("10 us", &accept[..]), ("1001 us", &xoff[..]), ("4900 us", &xon[..])];
+    let (words, totals) = source(&json!({}), 20_000, &session, &inject);
+    let starts = times(&words, "DATA 0x0005 start");
+    let ends = times(&words, "DATA 0x0005 end");
+    let xon = 4_900_205;
+    assert_eq!((starts.len(), ends.len(), totals.stats.frames_dropped), (3, 3, 2), "{words:?}");
+    assert_eq!((starts[1], ends[1]), (MS, xon), "the one that was begun");
+    assert!(starts[2] >= xon, "{words:?}");
+}
+
+/// Either end closes a stream when it wants: the source at 1.5 ms, or the destination at 2.5 ms, whose CLOSE
+/// the source answers. Nothing is sent on it afterwards.
+///
+/// Proves: SMP-2.3-2
+#[test]
+fn either_end_closes_a_stream() {
+    let (words, _) = source(&json!({}), 100, &json!({"close_at": "1500 us"}), &[("10 us", ACCEPT)]);
+    assert_eq!(times(&words, "CLOSE 0x0005")[0], 1_500_000);
+    assert_eq!(times(&words, "DATA 0x0005").len(), 2, "{words:?}");
+    let close = "0801 0001 0000 0000 0005 000000000000";
+    let (words, _) = source(&json!({}), 100, &json!({}), &[("10 us", ACCEPT), ("2500 us", close)]);
+    assert_eq!(times(&words, "STATUS 0x0005 Closed"), [2_500_205], "{words:?}");
+    assert_eq!(times(&words, "DATA 0x0005").len(), 3, "{words:?}");
+}
+
+/// Attributes are asked for before the first OPEN of a conduit, or not.
+///
+/// Proves: SMP-3.4.1-7
+#[test]
+fn attributes_may_be_asked_for_before_a_conduit() {
+    let advertise = "0201 0000 0001 C001 0200 0000";
+    for (request, first) in [(false, "OPEN 0 (F,F)"), (true, "REQUEST")] {
+        let session = json!({"opens": "conduit", "request": request});
+        let (words, _) = source(&json!({}), 100, &session, &[("10 us", advertise)]);
+        let said = spoken(&words);
+        assert_eq!(said[0], (0, first));
+        let open = times(&words, "OPEN 0 (F,F)")[0];
+        assert_eq!(open, if request { 10_205 } else { 0 }, "{said:?}");
+        assert_eq!(times(&words, "REQUEST").len(), usize::from(request));
+    }
+}
+
+/// Twenty streams are opened at once: all OPENs have left before the first is answered, each by its own
+/// number, and each gets what it was answered with.
+///
+/// Proves: SMP-3.5.3.7-4
+#[test]
+fn opens_are_outstanding_in_parallel() {
+    let accepts: Vec<String> =
+        (0..20).map(|n| format!("0401 0000 0000 00{:02x} 0200 0001 F0000003 000000{n:02x}", n + 5)).collect();
+    let times: Vec<String> = (0..20).map(|n| format!("{} us", 10 + n)).collect();
+    let inject: Vec<(&str, &str)> =
+        times.iter().zip(&accepts).map(|(at, octets)| (&at[..], &octets[..])).collect();
+    let (words, totals) = source(&json!({}), 100, &json!({"streams": 20}), &inject);
+    let said = spoken(&words);
+    let opens: Vec<&str> = said.iter().take_while(|(at, _)| *at < 10_000).map(|(_, words)| *words).collect();
+    assert_eq!(opens, (0..20).map(|n| format!("OPEN {n}")).collect::<Vec<_>>());
+    assert_eq!((totals.stats.failed_opens, totals.stats.opens), (0, 20), "{totals:?}");
+}
+
+/// The second of five PDUs is lost. Nobody says so and nobody sends it again: it is the concern of the
+/// application, which gets the four others.
+///
+/// Proves: SMP-3.7.1-6
+#[test]
+fn lost_data_is_left_to_the_application() {
+    let run = |faults: Value| {
+        let scenario = json!({
+            "name": "test",
+            "topology": {"single_switch": {"ports": 2}},
+            "traffic": [{
+                "name": "f", "from": "ep/1", "to": "ep/0", "size": 100, "limit": 5,
+                "arrivals": {"constant": {"interval": "1 ms", "phase": "0 ps"}},
+                "session": {"opens": "stream", "chart": true, "faults": faults}
+            }],
+            "run": {"until": "4 s", "warmup": "0 ps", "sample_every": "off"}
+        });
+        let (words, totals) = run(&scenario);
+        (times(&words, "DATA 0x0000"), totals.stats.pdus_delivered, totals.stats.management_octets)
+    };
+    let (all, delivered, octets) = run(json!([]));
+    assert_eq!((all.len(), delivered), (5, 5));
+    let fault = json!([{"from": "ep/1", "to": "ep/0", "message": "data", "nth": 2, "fate": "lose"}]);
+    let (sent, delivered, as_many) = run(fault);
+    assert_eq!((delivered, as_many), (4, octets));
+    assert!(sent.len() == 4 || sent == all, "{sent:?}");
+}

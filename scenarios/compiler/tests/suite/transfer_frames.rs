@@ -219,9 +219,10 @@ fn a_silent_peer_is_given_up_after_max_retry() {
 }
 
 /// What both ends declare when a connection is set up: Bufsize and Max_STU as exponents, and their Slots. No
-/// STU is larger. Who does not count Slots says 0xFFFF then and in each state; it is never asked for more.
+/// STU is larger. Who does not count Slots says 0xFFFF then and in each state; it is never asked for more. The
+/// most that can be counted is 0xFFFE; no end has more that it counts.
 ///
-/// Proves: ST-5.2.3-1, ST-5.2.4-1, ST-5.2.5-6, ST-5.2.5-18
+/// Proves: ST-5.2.3-1, ST-5.2.4-1, ST-5.2.5-6, ST-5.2.5-8, ST-5.2.5-18
 #[test]
 fn ends_declare_exponents_and_slots() {
     for (bufsize, stu, slots) in [
@@ -451,4 +452,49 @@ fn each_interface_asks_for_its_own_blocks() {
     assert_eq!(by.values().collect::<BTreeSet<_>>().len(), 4);
     let data: Vec<&Said> = said.iter().filter(|said| said.op() == DATA).collect();
     assert!(data.len() > 100 && data.iter().all(|said| said.to == by[&said.b_num()]));
+}
+
+/// Data of FetchOps gets lost. The initiator asks again after one Op_timeout without Data, by the same
+/// operation with the same F-id, octet by octet; the word is counted once for each, whatever was repeated.
+///
+/// Proves: ST-6.1.4.4-12
+#[test]
+fn a_fetch_op_without_data_is_asked_again() {
+    const OP_TIMEOUT: u64 = 30_000_000;
+    let st = r#""operation": "fetch_op", "count": 40, "op_timeout": "30 us", "max_retry": 20,
+                "loss": {"data": 0.3}"#;
+    let (said, totals) = story(&pair("", st));
+    assert_eq!((totals.stats.completed, totals.torn, totals.repeated), (40, 0, 0), "{totals:?}");
+    let mut asked: BTreeMap<&[u8], Vec<u64>> = BTreeMap::new();
+    for fetch in of(&said, 0, GET).into_iter().filter(|said| (1..=3).contains(&(said.octets[0] & 7))) {
+        asked.entry(&fetch.octets).or_default().push(fetch.at);
+    }
+    assert_eq!(asked.len(), 40, "each has octets of its own");
+    let lost = of(&said, 1, DATA).iter().filter(|data| data.arrived.is_none()).count();
+    let again: usize = asked.values().map(|times| times.len() - 1).sum();
+    assert!(lost > 5 && again == lost, "{again} times again, {lost} lost");
+    for times in asked.values() {
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] == OP_TIMEOUT), "{times:?}");
+    }
+}
+
+/// One end writes to two others over its one link: their connections take turns, so STUs of Blocks of both
+/// are interleaved on the link, one after the other while both have permissions. Each Block has its own place
+/// at its destination.
+///
+/// Proves: ST-6.2.7-8
+#[test]
+fn stus_of_different_blocks_are_interleaved() {
+    let st = r#""bytes": 65536, "block": 16384, "window": 0"#;
+    let text = pair("", st)
+        .replace(r#""ports": 2"#, r#""ports": 3"#)
+        .replace(r#""to": "ep/1""#, r#""to": {"cycle": ["ep/1", "ep/2"]}"#);
+    let (said, totals) = story(&text);
+    assert_eq!(totals.stats.verified, 2, "{totals:?}");
+    let data = of(&said, 0, DATA);
+    assert_eq!(data.len(), 2 * 64);
+    let inside = |data: &Said| data.param() > 0 && data.param() < 15;
+    let turns = data.windows(2).filter(|pair| pair[0].to != pair[1].to);
+    let turns = turns.filter(|pair| inside(pair[0]) && inside(pair[1])).count();
+    assert!(turns > 80, "{turns} turns from one Block to the other within both");
 }
