@@ -513,8 +513,8 @@ fn a_node_that_does_not_advertise() {
     assert_eq!(open(true), open(false) + 8);
 }
 
-/// While a stream of Ethernet is stopped, so many of the youngest frames are kept as the node says. The others
-/// cannot be sent and are dropped.
+/// While a stream of Ethernet is stopped, so many of the youngest frames are kept as the node says. The
+/// others cannot be sent and are dropped.
 ///
 /// Proves: SMP-7.3.1-1, SMP-7.3.1-2
 #[test]

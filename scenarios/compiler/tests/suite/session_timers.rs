@@ -226,8 +226,8 @@ fn a_pdu_that_was_begun_is_ended_before_another() {
     assert_eq!(said.iter().find(|said| said.1 == "DATA 0x0006").unwrap().0, 1_100_000);
 }
 
-/// Ethernet frames of 20 000 octets are five messages, four of which have left when the XOFF comes. That frame
-/// is sent to its end with the XON; of the three that come meanwhile the two older ones are dropped.
+/// Ethernet frames of 20 000 octets are five messages, four of which have left when the XOFF comes. That
+/// frame is sent to its end with the XON; of the three that come meanwhile the two older ones are dropped.
 ///
 /// Proves: SMP-7.3.1-3
 #[test]

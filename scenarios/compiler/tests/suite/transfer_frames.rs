@@ -219,8 +219,8 @@ fn a_silent_peer_is_given_up_after_max_retry() {
 }
 
 /// What both ends declare when a connection is set up: Bufsize and Max_STU as exponents, and their Slots. No
-/// STU is larger. Who does not count Slots says 0xFFFF then and in each state; it is never asked for more. The
-/// most that can be counted is 0xFFFE; no end has more that it counts.
+/// STU is larger. Who does not count Slots says 0xFFFF then and in each state; it is never asked for more.
+/// The most that can be counted is 0xFFFE; no end has more that it counts.
 ///
 /// Proves: ST-5.2.3-1, ST-5.2.4-1, ST-5.2.5-6, ST-5.2.5-8, ST-5.2.5-18
 #[test]
