@@ -117,8 +117,11 @@ fn systems_are_sound() {
         println!("  {code}: {count}, first {first}");
     }
     assert!(found.is_empty(), "{} of {} systems:\n{}", found.len(), series.len(), found[0]);
-    // Of few systems chance decides.
-    assert!(series.len() < 50 || count * 100 <= REFUSED * series.len(), "{count} systems were refused");
+    // About 12 in 100 are refused, give or take the root of as many; so six times that is no chance. Of few
+    // systems chance decides.
+    let chance = 2 * series.len().isqrt();
+    let refused_too_often = count * 100 > REFUSED * series.len() + 100 * chance;
+    assert!(series.len() < 50 || !refused_too_often, "{count} systems were refused");
     assert!(series.len() < 50 || in_parts > 0, "no system was run on several threads");
 }
 
