@@ -759,10 +759,13 @@ fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> 
     for others_wait in [true, false] {
         for place in 0..names.len() {
             for name in ranks.iter().filter_map(|rank| rank.get(place)) {
+                if chosen.len() == FLOWS_SHOWN || chosen.contains(name) {
+                    continue;
+                }
                 let own = course(name);
                 // who carries nothing is drawn before others only where there is nobody else
                 let waits = others_wait && (courses.contains(&own) || place > 0 && idle(name));
-                if chosen.len() < FLOWS_SHOWN && !chosen.contains(name) && !waits {
+                if !waits {
                     chosen.push(name);
                     courses.push(own);
                 }

@@ -366,18 +366,13 @@ impl<P: Copy> BucketRing<P> {
     fn look_for(&mut self, n: usize, who: &impl Foresees<P>) {
         let current = self.cursor;
         let before = if n == 0 { current } else { self.soon[n - 1].bucket };
-        let found = if self.in_ring == 0 || before < current { 0 } else { self.next_in_ring(before) };
+        let known = self.in_ring > 0 && before >= current;
+        // Once round the ring, there is none.
+        let found = known.then(|| self.next_in_ring(before)).filter(|found| found - current <= self.mask);
         let seen = &mut self.soon[n];
         seen.events.clear();
-        if found.saturating_sub(current) > self.mask {
-            // Once round the ring, there is none.
-            seen.bucket = 0;
-            return;
-        }
-        seen.bucket = found;
-        if found == 0 {
-            return;
-        }
+        seen.bucket = found.unwrap_or(0);
+        let Some(found) = found else { return };
         let mut index = self.heads[(found & self.mask) as usize];
         while let Some(Node(event)) = self.nodes.get(index as usize) {
             seen.events.push(*event);
