@@ -1,9 +1,10 @@
 //! What the compiler makes of LINX, run. The protocol clock makes its 100 ms a fabric microsecond, unless a
 //! test says otherwise.
 
+use crate::watched::watched;
 use models::probe::{Signal, SignalKind};
 use models::stats::{LinxEnd, LinxStats, LinxTotals};
-use models::{Probe, Progress, RunOptions, Watched};
+use models::{Probe, RunOptions, Watched};
 use scenarios::load;
 use serde_json::{Value, json};
 
@@ -22,13 +23,7 @@ pub(crate) fn system(until: &str, node: Value, flows: Value) -> Value {
 
 /// What the flows of a system come to.
 pub(crate) fn run(system: &Value) -> Vec<LinxTotals> {
-    let plan =
-        load(&system.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let variant = &plan.variants[0];
-    let mut nobody = ();
-    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
-    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    let outcome = simulation.finish();
+    let ((), outcome) = watched(system);
     outcome.totals.of::<LinxTotals>().cloned().collect()
 }
 

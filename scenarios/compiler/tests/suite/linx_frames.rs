@@ -3,10 +3,10 @@
 //! its 100 ms a fabric microsecond.
 
 use crate::linx::{ends, pair, reasons, run, sound, with_messages};
+use crate::watched::watched;
+use models::Probe;
 use models::probe::{Signal, SignalKind};
 use models::stats::{LinxEnd, LinxTotals};
-use models::{Probe, Progress, RunOptions, Watched};
-use scenarios::load;
 use serde_json::{Value, json};
 
 /// What nodes send, and what their link handlers are told, in words.
@@ -24,12 +24,7 @@ impl Probe for Words {
 /// What both nodes of a system with one flow say, and what comes of it.
 fn said(mut system: Value) -> ([Vec<String>; 2], LinxTotals) {
     system["traffic"][0]["linx"]["chart"] = json!(true);
-    let plan =
-        load(&system.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let mut words = Words::default();
-    let mut simulation = Watched::new(plan.variants[0].config.clone(), RunOptions::default(), &mut words);
-    assert_ne!(simulation.run(plan.variants[0].until, u64::MAX), Progress::Stalled);
-    let outcome = simulation.finish();
+    let (words, outcome): (Words, _) = watched(&system);
     (words.0, outcome.totals.one::<LinxTotals>().expect("one flow").clone())
 }
 

@@ -1,8 +1,7 @@
 //! Ethernet beyond the fabric: a segment behind a bridge, and a server that repeats broadcasts.
 
+use crate::watched::watched;
 use models::stats::SessionTotals;
-use models::{Progress, RunOptions, Watched};
-use scenarios::load;
 use serde_json::{Value, json};
 
 /// Endpoints with conduits among all of them; each sends so many frames of 600 octets, the n-th at
@@ -18,13 +17,8 @@ fn run(endpoints: u16, limit: u64, session: Value) -> SessionTotals {
         }],
         "run": {"until": "5 ms", "warmup": "0 ps", "sample_every": "off"}
     });
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let variant = &plan.variants[0];
-    let mut nobody = ();
-    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
-    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    simulation.finish().totals.one::<SessionTotals>().expect("one flow").clone()
+    let ((), outcome) = watched(&scenario);
+    outcome.totals.one::<SessionTotals>().expect("one flow").clone()
 }
 
 /// Law for n nodes, each of which broadcasts b frames: a client sends one copy, the server n - 1 for each of

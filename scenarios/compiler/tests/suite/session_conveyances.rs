@@ -1,9 +1,9 @@
 //! Nodes of session management that take management messages by type 11, by type 9, or by both.
 
+use crate::watched::watched;
+use models::Outcome;
 use models::agent::initialise::InitialiseTotals;
 use models::stats::SessionTotals;
-use models::{Outcome, Progress, RunOptions, Watched};
-use scenarios::load;
 use serde_json::{Value, json};
 
 /// ep/0 manages by messages, ep/2 by streams; both open a conduit to ep/1, whose settings are given, and send
@@ -27,13 +27,8 @@ fn scenario(middle: Value, contact: &str) -> Value {
 }
 
 fn simulate(scenario: &Value) -> Outcome {
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let variant = &plan.variants[0];
-    let mut nobody = ();
-    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
-    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    simulation.finish()
+    let ((), outcome) = watched(scenario);
+    outcome
 }
 
 /// Two conduits, made of two OPENs and two ACCEPTs each, over which everything came.

@@ -1,8 +1,8 @@
 //! Several flows of session management at one endpoint: one node with a protocol for each of them.
 
+use crate::watched::watched;
+use models::Outcome;
 use models::stats::SessionTotals;
-use models::{Outcome, Progress, RunOptions, Watched};
-use scenarios::load;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -18,13 +18,8 @@ fn run(endpoints: u16, until: &str, flows: Value) -> Outcome {
 }
 
 fn simulate(scenario: &Value) -> Outcome {
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let variant = &plan.variants[0];
-    let mut nobody = ();
-    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
-    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    simulation.finish()
+    let ((), outcome) = watched(scenario);
+    outcome
 }
 
 fn totals(outcome: &Outcome) -> Vec<&SessionTotals> {

@@ -1,9 +1,10 @@
 //! Registers of session management that processors initialise from afar, through the fabric.
 
+use crate::watched::watched;
+use models::Outcome;
 use models::agent::initialise::{InitialiseStats, InitialiseTotals};
 use models::probe::{Probe, RegisterEvent, RegisterStep};
 use models::stats::SessionTotals;
-use models::{Outcome, Progress, RunOptions, Watched};
 use scenarios::load;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -34,13 +35,8 @@ fn flow(name: &str, from: Value, initialise: Value) -> Value {
 }
 
 fn simulate(scenario: &Value) -> Outcome {
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let variant = &plan.variants[0];
-    let mut nobody = ();
-    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
-    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    simulation.finish()
+    let ((), outcome) = watched(scenario);
+    outcome
 }
 
 fn sessions(outcome: &Outcome) -> &SessionTotals {
@@ -333,13 +329,7 @@ impl Probe for Accesses {
 }
 
 fn accesses(scenario: &Value) -> (Vec<Carried>, Outcome) {
-    let plan =
-        load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
-    let variant = &plan.variants[0];
-    let mut seen = Accesses::default();
-    let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut seen);
-    assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
-    let outcome = simulation.finish();
+    let (seen, outcome): (Accesses, _) = watched(scenario);
     (seen.0, outcome)
 }
 
