@@ -82,6 +82,42 @@ fn pdus_on_a_stream_that_was_given_anew_are_misdelivered() {
     );
 }
 
+/// The same for a program: it takes its own PDUs. What is another flow's is in the books of its sessions, and
+/// it said that nobody had sent it.
+#[test]
+fn a_program_takes_only_its_own() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"torus": {"size": [3, 3]}},
+            "endpoint": {"host": {"rx_service": {"uniform": ["0 ps", "2 us"]}, "protocol_clock": 50000}},
+            "traffic": [
+                {"name": "other", "from": ["ep/1"], "to": "ep/3", "arrivals": {"bernoulli": {"load": 0.3}},
+                 "session": {}},
+                {"name": "program", "from": "all",
+                 "session": {"program": {"collective": "barrier"}, "protocol": 701,
+                             "restarts": [{"node": "all", "at": "10 us", "reuse": true}]}}]
+        }"#,
+    );
+}
+
+/// Each PDU of a program counts once, and one that is doubled on its way came twice.
+#[test]
+fn a_program_takes_each_pdu_once() {
+    sound(
+        r#"{
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "traffic": [
+                {"name": "program", "from": "all",
+                 "session": {"program": {"collective": "barrier", "octets": 300, "eager": 0},
+                             "faults": [{"from": "ep/0", "to": "ep/1", "message": "data", "nth": 1,
+                                         "fate": "duplicate"},
+                                        {"from": "ep/1", "to": "ep/0", "message": "data", "nth": 2,
+                                         "fate": "duplicate"}]}}],
+            "run": {"until": "100 us"}
+        }"#,
+    );
+}
+
 /// Messages of 4096 octets from a node with segments of 64: no packet could carry them.
 #[test]
 fn long_data_takes_longer_segments() {

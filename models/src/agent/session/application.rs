@@ -608,7 +608,11 @@ impl Seat<'_> {
         }
         let counts = self.count(peer, octets, header);
         if let Some(courier) = &mut self.app.courier {
-            courier.heard(octets);
+            // What belongs to another flow, has come before or is not whole is in the books, and no program
+            // goes on by it.
+            if counts {
+                courier.heard(octets);
+            }
             return self.advance(cx);
         }
         // The application takes what it gets; only what is as it was sent, and the first time, has a time.
