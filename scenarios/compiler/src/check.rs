@@ -49,6 +49,7 @@ pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
         }
     }
     q.voq(spec.voq.as_ref());
+    q.faults(filled(&spec.faults));
     for (i, require) in spec.require.iter().flatten().enumerate() {
         for (metric, limit) in &require.metrics {
             q.value(&format!("/require/{i}/{}", source::escape(metric)), Some(limit));
@@ -181,6 +182,36 @@ impl Quantities<'_> {
                 let help = "give \"gen_en\", \"part\" or \"xoff\"";
                 self.out.push(Diagnostic::error("SC082", at, message).help(help));
             }
+        }
+    }
+
+    fn faults(&mut self, faults: &FaultSpec) {
+        for (i, outage) in faults.outages.iter().flatten().enumerate() {
+            let at = format!("/faults/outages/{i}");
+            self.value(&format!("{at}/at"), Some(&outage.at));
+            self.lasting(&format!("{at}/for"), outage.lasts.as_ref());
+            self.lasting(&format!("{at}/every"), outage.every.as_ref());
+        }
+        for (i, loss) in faults.lane_losses.iter().flatten().enumerate() {
+            let at = format!("/faults/lane_losses/{i}");
+            self.value(&format!("{at}/at"), Some(&loss.at));
+            self.lasting(&format!("{at}/retrain"), Some(&loss.retrain));
+            self.value(&format!("{at}/width"), loss.width.as_ref());
+        }
+        for (i, silence) in faults.silent_credits.iter().flatten().enumerate() {
+            let at = format!("/faults/silent_credits/{i}");
+            self.value(&format!("{at}/at"), Some(&silence.at));
+            self.lasting(&format!("{at}/for"), silence.lasts.as_ref());
+        }
+        for (i, death) in faults.dead_devices.iter().flatten().enumerate() {
+            self.value(&format!("/faults/dead_devices/{i}/at"), Some(&death.at));
+        }
+    }
+
+    /// A time that is not 0.
+    fn lasting(&mut self, at: &str, time: Option<&Quantity<Picoseconds>>) {
+        if self.value(at, time) == Some(0) {
+            self.out.push(Diagnostic::error("SC008", at, "a time of 0 is not possible here"));
         }
     }
 

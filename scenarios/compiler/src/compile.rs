@@ -23,20 +23,15 @@ use std::sync::Arc;
 const SILENT: PortRules =
     PortRules { detector: None, refresh: None, generation_delay: Duration::ZERO, after_recovery: true };
 
-/// Compiles one expanded scenario. `None` if anything found is an error. `cut_short`: not the file says when
-/// the run is over, but who runs it for a shorter time; then what comes later is a warning.
-pub(crate) fn compile(
-    name: &str,
-    spec: &Spec,
-    cut_short: bool,
-    out: &mut Vec<Diagnostic>,
-) -> Option<Variant> {
+/// Compiles one expanded scenario. `None` if anything found is an error, unless it is about what comes when
+/// the run is over: whoever cuts a run short takes that for a warning ([`cut_short`]).
+///
+/// [`cut_short`]: crate::diagnostic::cut_short
+pub(crate) fn compile(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Variant> {
     let mut found = Vec::new();
     let variant = compile_into(name, spec, &mut found);
-    for item in found.iter_mut().filter(|item| cut_short && item.beyond_run) {
-        item.severity = crate::diagnostic::Severity::Warning;
-    }
-    let broken = found.iter().any(|d| d.severity == crate::diagnostic::Severity::Error);
+    let stops = |item: &Diagnostic| item.severity == crate::diagnostic::Severity::Error && !item.beyond_run;
+    let broken = found.iter().any(stops);
     out.append(&mut found);
     if broken { None } else { variant }
 }

@@ -41,6 +41,14 @@ pub struct Diagnostic {
     pub(crate) beyond_run: bool,
 }
 
+/// Not the file says when the run is over, but who runs it for a shorter time, and wants no more of it: what
+/// comes later is told, and is no mistake.
+pub(crate) fn cut_short(found: &mut [Diagnostic]) {
+    for item in found.iter_mut().filter(|item| item.beyond_run) {
+        item.severity = Severity::Warning;
+    }
+}
+
 impl Diagnostic {
     /// An error at `pointer`.
     pub fn error(code: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
@@ -430,6 +438,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC112", "fault that is there already"),
     ("SC113", "flow that is switched off"),
     ("SC114", "fault while others last"),
+    ("SC120", "time that the run does not reach"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

@@ -2,6 +2,7 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::plan::Variant;
 use crate::resolved::{Kind, Switch};
 use crate::spec::*;
 use crate::units;
@@ -83,97 +84,114 @@ pub(crate) fn endpoint_port(c: &mut Compiler<'_>, pointer: &str, registers: &Por
     }
 }
 
-/// What is done on purpose, and when: what begins when the run is over shows nothing.
+/// What is done on purpose, and when: the run does not get to what comes when it is over.
 pub(crate) fn deeds(c: &mut Compiler<'_>) {
     let spec = c.spec;
-    let mut all: Vec<(String, u64)> = Vec::new();
-    let run = filled(&spec.run);
-    for (key, period) in [("sample_every", &run.sample_every), ("stall_after", &run.stall_after)] {
-        if let Ok(Period::Time(time)) = filled(period).read() {
-            all.push((format!("/run/{key}"), time));
-        }
+    let until = c.run.until.0;
+    let over = units::time_text(until);
+    for (pointer, at) in moments(spec).into_iter().filter(|(_, at)| *at > until) {
+        let message = format!("{} is after the run, which is over at {over}", units::time_text(at));
+        let help = "an earlier time, or a longer \"run.until\"";
+        c.once(Diagnostic::error("SC120", pointer, message).help(help).beyond_run());
     }
+    clocks(c);
+    for (pointer, period, nothing) in periods(c).into_iter().filter(|(_, period, _)| *period > until) {
+        let period = units::time_text(period);
+        let message = format!("{nothing}: {period} is longer than the run of {over}");
+        let help = "\"off\" if that is meant; otherwise a shorter time, or a longer \"run.until\"";
+        c.once(Diagnostic::error("SC120", pointer, message).help(help).beyond_run());
+    }
+}
+
+/// Times from one look, or from one repetition, to the next, and what there is none of before the first.
+fn periods(c: &Compiler<'_>) -> Vec<(String, u64, &'static str)> {
+    let run = filled(&c.spec.run);
+    let mut given = vec![
+        ("/run/sample_every".to_owned(), filled(&run.sample_every).get(), "nothing is sampled"),
+        ("/run/stall_after".to_owned(), filled(&run.stall_after).get(), "no packet counts as stalled"),
+    ];
     if c.voq.enabled {
-        // Registers of each port, and where they stand: nothing is repeated before the first period is over.
+        // Registers of each port, and where they stand.
         let of_ports = c.registers.iter().flatten().map(|(own, at)| (format!("{at}/refresh"), &own.refresh));
-        let voq = filled(&spec.voq);
-        for (pointer, refresh) in of_ports.chain([("/voq/refresh".to_owned(), &voq.refresh)]) {
-            if let Some(Ok(Period::Time(time))) = refresh.as_ref().map(Quantity::read) {
-                all.push((pointer, time));
-            }
-        }
-        all.sort();
-        all.dedup();
+        let all = of_ports.chain([("/voq/refresh".to_owned(), &filled(&c.spec.voq).refresh)]);
+        let repeats: BTreeMap<String, Period> =
+            all.filter_map(|(at, refresh)| Some((at, refresh.as_ref()?.get()))).collect();
+        given.extend(repeats.into_iter().map(|(at, refresh)| (at, refresh, "no VoQ message is repeated")));
     }
-    let mut add = |pointer: String, at: Option<u64>| all.extend(at.map(|time| (pointer, time)));
+    let time = |period| match period {
+        Period::Time(time) => Some(time),
+        Period::Auto | Period::Off => None,
+    };
+    given.into_iter().filter_map(|(at, period, nothing)| Some((at, time(period)?, nothing))).collect()
+}
+
+/// When something is done on purpose, and where that stands.
+fn moments(spec: &Spec) -> Vec<(String, u64)> {
+    let mut all: Vec<(String, u64)> = Vec::new();
+    let mut add = |pointer: String, at: &Quantity<Picoseconds>| all.push((pointer, at.get()));
     for (i, write) in filled(&spec.voq).writes.iter().flatten().enumerate() {
-        add(format!("/voq/writes/{i}/at"), write.at.read().ok());
+        add(format!("/voq/writes/{i}/at"), &write.at);
     }
     let faults = filled(&spec.faults);
     for (i, fault) in faults.outages.iter().flatten().enumerate() {
-        add(format!("/faults/outages/{i}/at"), fault.at.read().ok());
+        add(format!("/faults/outages/{i}/at"), &fault.at);
     }
     for (i, fault) in faults.lane_losses.iter().flatten().enumerate() {
-        add(format!("/faults/lane_losses/{i}/at"), fault.at.read().ok());
+        add(format!("/faults/lane_losses/{i}/at"), &fault.at);
     }
     for (i, fault) in faults.silent_credits.iter().flatten().enumerate() {
-        add(format!("/faults/silent_credits/{i}/at"), fault.at.read().ok());
+        add(format!("/faults/silent_credits/{i}/at"), &fault.at);
     }
     for (i, fault) in faults.dead_devices.iter().flatten().enumerate() {
-        add(format!("/faults/dead_devices/{i}/at"), fault.at.read().ok());
+        add(format!("/faults/dead_devices/{i}/at"), &fault.at);
     }
+    let mut ends = Vec::new();
     for (n, flow) in spec.traffic.iter().enumerate() {
-        flow.stop.iter().for_each(|stop| add(format!("/traffic/{n}/stop"), stop.read().ok()));
+        flow.stop.iter().for_each(|stop| add(format!("/traffic/{n}/stop"), stop));
         if let Some(at) = flow.initialise.as_ref().and_then(|initialise| initialise.at.as_ref()) {
-            add(format!("/traffic/{n}/initialise/at"), at.read().ok());
+            add(format!("/traffic/{n}/initialise/at"), at);
         }
         if let Some(st) = &flow.st {
             let at = format!("/traffic/{n}/st");
-            st.at.iter().for_each(|begin| add(format!("{at}/at"), begin.read().ok()));
+            st.at.iter().for_each(|begin| add(format!("{at}/at"), begin));
             // An end comes so long after its Transfer, and none begins before the connection does.
-            let begin = st.at.as_ref().and_then(|begin| begin.read().ok()).unwrap_or(0);
-            let after = st.end.as_ref().and_then(|end| end.after.read().ok());
-            add(format!("{at}/end/after"), after.map(|after| begin.saturating_add(after)));
+            let begin = st.at.as_ref().map_or(0, Quantity::get);
+            let after = st.end.as_ref().map(|end| end.after.get());
+            ends.extend(after.map(|after| (format!("{at}/end/after"), begin.saturating_add(after))));
         }
         if let Some(linx) = &flow.linx {
             let at = format!("/traffic/{n}/linx");
-            linx.at.iter().for_each(|begin| add(format!("{at}/at"), begin.read().ok()));
+            linx.at.iter().for_each(|begin| add(format!("{at}/at"), begin));
             for (i, fault) in linx.faults.iter().flatten().enumerate() {
-                add(format!("{at}/faults/{i}/at"), fault.at.read().ok());
+                add(format!("{at}/faults/{i}/at"), &fault.at);
             }
             for (i, disconnect) in linx.disconnects.iter().flatten().enumerate() {
-                add(format!("{at}/disconnects/{i}/at"), disconnect.at.read().ok());
+                add(format!("{at}/disconnects/{i}/at"), &disconnect.at);
             }
             for (i, inject) in linx.inject.iter().flatten().enumerate() {
-                add(format!("{at}/inject/{i}/at"), inject.at.read().ok());
+                add(format!("{at}/inject/{i}/at"), &inject.at);
             }
         }
         if let Some(session) = &flow.session {
             let at = format!("/traffic/{n}/session");
-            session.at.iter().for_each(|begin| add(format!("{at}/at"), begin.read().ok()));
+            session.at.iter().for_each(|begin| add(format!("{at}/at"), begin));
             for (i, step) in session.script.iter().flat_map(|script| &script.steps).enumerate() {
-                add(format!("{at}/script/steps/{i}/at"), step.at.read().ok());
+                add(format!("{at}/script/steps/{i}/at"), &step.at);
             }
             for (i, restart) in session.restarts.iter().flatten().enumerate() {
-                add(format!("{at}/restarts/{i}/at"), restart.at.read().ok());
+                add(format!("{at}/restarts/{i}/at"), &restart.at);
             }
             for (i, inject) in session.inject.iter().flatten().enumerate() {
-                add(format!("{at}/inject/{i}/at"), inject.at.read().ok());
+                add(format!("{at}/inject/{i}/at"), &inject.at);
             }
             for (i, command) in session.user_defined.iter().flatten().enumerate() {
-                add(format!("{at}/user_defined/{i}/at"), command.at.read().ok());
+                add(format!("{at}/user_defined/{i}/at"), &command.at);
             }
-            session.close_at.iter().for_each(|close| add(format!("{at}/close_at"), close.read().ok()));
+            session.close_at.iter().for_each(|close| add(format!("{at}/close_at"), close));
         }
     }
-    let until = c.run.until.0;
-    clocks(c);
-    for (pointer, at) in all.into_iter().filter(|(_, at)| *at > until) {
-        let (at, until) = (units::time_text(at), units::time_text(until));
-        let message = format!("{at} has no effect here: the run is over at {until}");
-        let help = "an earlier time, or a longer \"run.until\"";
-        c.once(Diagnostic::error("SC051", pointer, message).help(help).beyond_run());
-    }
+    all.extend(ends);
+    all
 }
 
 /// Cell clocks that let nothing through: their second tick comes when the run is over, and at the first, at
@@ -245,10 +263,13 @@ pub(crate) fn lanes(c: &mut Compiler<'_>, config: &FabricConfig) {
     for (i, errors) in faults.bit_errors.iter().flatten().enumerate() {
         let BitErrorRate::Lanes(rates) = &errors.rate else { continue };
         let uneven = rates.iter().any(|rate| Some(rate) != rates.first());
-        let meets = |link: &u32| {
+        let about = |link: &u32, errors: &BitErrorSpec| {
             let edge = &c.graph.edges[*link as usize];
             [edge.a, edge.b].into_iter().any(|end| c.graph.is_end_like(end, &errors.link))
         };
+        // The last entry about a link counts.
+        let later = || faults.bit_errors.iter().flatten().skip(i + 1);
+        let meets = |link: &u32| about(link, errors) && !later().any(|errors| about(link, errors));
         let Some(link) = widths.keys().copied().find(meets).filter(|_| uneven) else { continue };
         let edge = &c.graph.edges[link as usize];
         let name = format!("{} - {}", c.graph.port_name(edge.a), c.graph.port_name(edge.b));
@@ -260,16 +281,25 @@ pub(crate) fn lanes(c: &mut Compiler<'_>, config: &FabricConfig) {
 
 /// When lanes are lost, and how many are left.
 fn loss(loss: &LaneLossSpec) -> (u64, u8) {
-    let width = loss.width.as_ref().map_or(Ok(1), Quantity::read);
-    (loss.at.read().unwrap_or(0), width.unwrap_or(0))
+    (loss.at.get(), loss.width.as_ref().map_or(1, Quantity::get))
 }
 
 /// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do
 /// without: they cannot take it away.
 ///
 /// `given` is the file as it was written, without defaults.
-pub(crate) fn in_no_run(given: &Spec, runs: &[&Spec], out: &mut Vec<Diagnostic>) {
+pub(crate) fn in_no_run(given: &Spec, compiled: &[(Spec, Option<Variant>)], out: &mut Vec<Diagnostic>) {
+    let runs: &[&Spec] = &compiled.iter().map(|(spec, _)| spec).collect::<Vec<&Spec>>();
     switched_off(runs, out);
+    let run = |spec: &Spec| filled(&spec.run).clone();
+    let watched = |spec: &&Spec| filled(&run(spec).stall_after).read() != Ok(Period::Off);
+    let stops = |spec: &&Spec| run(spec).on_stall == Some(OnStall::Stop);
+    if runs.iter().any(stops) && !runs.iter().any(watched) {
+        // A sweep may switch the watch on.
+        let message = "this has no effect here: nobody looks for stalls while \"run.stall_after\" is \"off\"";
+        let finding = Diagnostic::warning("SC051", "/run/on_stall", message);
+        out.push(finding.help("leave it out, or give \"run.stall_after\""));
+    }
     let mut useless = |pointer: String, message: &str, help: &str| {
         out.push(Diagnostic::error("SC051", pointer, message).help(help));
     };
@@ -284,15 +314,9 @@ pub(crate) fn in_no_run(given: &Spec, runs: &[&Spec], out: &mut Vec<Diagnostic>)
         let help = "leave it out, or use \"method\": \"up_down\"";
         useless("/routing/root".into(), message, help);
     }
-    let run = |spec: &Spec| filled(&spec.run).clone();
-    let watched = |spec: &&Spec| filled(&run(spec).stall_after).read() != Ok(Period::Off);
-    let stops = |spec: &&Spec| run(spec).on_stall == Some(OnStall::Stop);
-    if runs.iter().any(stops) && !runs.iter().any(watched) {
-        let message = "this has no effect here: nobody looks for stalls while \"run.stall_after\" is \"off\"";
-        useless("/run/on_stall".into(), message, "leave it out, or give \"run.stall_after\"");
-    }
     if given.links.as_ref().is_some_and(|links| links.timeout.is_some())
-        && !runs.iter().any(|spec| has_symbols(spec))
+        && !compiled.is_empty()
+        && compiled.iter().all(|(_, run)| run.as_ref().is_some_and(|run| run.config.symbolic.is_empty()))
     {
         let message = "this has no effect here: in packet granularity no symbol is lost, and nothing waits \
                        for one";
@@ -335,29 +359,6 @@ pub(crate) fn in_no_run(given: &Spec, runs: &[&Spec], out: &mut Vec<Diagnostic>)
             help,
         );
     }
-}
-
-/// Whether some link of a scenario runs in symbol granularity, as far as the file says so.
-fn has_symbols(spec: &Spec) -> bool {
-    let asks = |link: &LinkSpec| {
-        link.granularity == Some(GranularityKind::Symbol)
-            || link.flow_control == Some(FlowControlKind::Receiver)
-            || link.vcs.is_some()
-    };
-    let faults = filled(&spec.faults);
-    let explicit = match &spec.topology {
-        Topology::Explicit(own) => own.links.iter().any(|link| link.set.as_ref().is_some_and(asks)),
-        _ => false,
-    };
-    explicit
-        || spec.links.as_ref().is_some_and(asks)
-        || spec.overrides.iter().flatten().any(|change| change.links.as_ref().is_some_and(asks))
-        || faults.bit_errors.is_some()
-        || faults.corrupt.is_some()
-        || faults.outages.is_some()
-        || faults.lane_losses.is_some()
-        || faults.silent_credits.is_some()
-        || faults.dead_devices.is_some()
 }
 
 /// Flows that send nothing in any run, because their limit is 0. That may be meant: a variant or a sweep

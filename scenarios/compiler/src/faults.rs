@@ -30,9 +30,6 @@ struct Detail {
     refuses: bool,
 }
 
-/// Something is wrong, and was reported.
-struct Reported;
-
 /// When something is not as it should be: from when on, and until when; `None`: for good.
 #[derive(Debug)]
 pub(crate) struct Spells<K> {
@@ -264,32 +261,28 @@ impl Compiler<'_> {
         found
     }
 
-    fn time_at(&mut self, time: &Quantity<Picoseconds>, pointer: String) -> Option<u64> {
-        time.read().map_err(|why| self.out.push(Diagnostic::error("SC007", pointer, why))).ok()
-    }
-
-    /// A time that is not 0, if one is given.
-    fn given_length(
-        &mut self,
-        time: Option<&Quantity<Picoseconds>>,
-        pointer: String,
-    ) -> Result<Option<u64>, Reported> {
-        time.map(|time| self.length_at(time, pointer).ok_or(Reported)).transpose()
-    }
-
-    /// A time that is not 0.
-    fn length_at(&mut self, time: &Quantity<Picoseconds>, pointer: String) -> Option<u64> {
-        let time = self.time_at(time, pointer.clone())?;
-        if time == 0 {
-            self.out.push(Diagnostic::error("SC008", pointer, "a time of 0 is not possible here"));
-            return None;
-        }
-        Some(time)
-    }
-
     fn bit_errors(&mut self, spec: &FaultSpec, config: &FabricConfig, details: &mut BTreeMap<usize, Detail>) {
-        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
-        for (i, errors) in spec.bit_errors.iter().flatten().enumerate() {
+        let given: Vec<&BitErrorSpec> = spec.bit_errors.iter().flatten().collect();
+        // The last entry about a link counts, as the last of "overrides" does.
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut about: Vec<Vec<usize>> = Vec::new();
+        for (i, errors) in given.iter().enumerate() {
+            let links = self.links_like(&errors.link, &format!("/faults/bit_errors/{i}/link"));
+            counts.extend(links.iter().map(|link| (*link, i)));
+            about.push(links);
+        }
+        for (i, links) in about.iter().enumerate() {
+            let later = links.iter().filter_map(|link| counts.get(link).filter(|last| **last != i)).max();
+            let Some(later) = later.filter(|_| links.iter().all(|link| counts.get(link) != Some(&i))) else {
+                continue;
+            };
+            let message = "no link has this rate: later entries give each of them another";
+            let help = "what is about many links goes first, what is about some of them behind it";
+            let finding =
+                Diagnostic::error("SC112", format!("/faults/bit_errors/{i}/link"), message).help(help);
+            self.once(finding.also(format!("/faults/bit_errors/{later}/link"), "a later one"));
+        }
+        for (i, errors) in given.into_iter().enumerate() {
             let pointer = format!("/faults/bit_errors/{i}");
             let rates = match &errors.rate {
                 BitErrorRate::All(rate) => vec![*rate],
@@ -300,16 +293,7 @@ impl Compiler<'_> {
                 self.out.push(Diagnostic::error("SC008", format!("{pointer}/rate"), message));
                 continue;
             }
-            for link in self.links_like(&errors.link, &format!("{pointer}/link")) {
-                if let Some(first) = first.insert(link, i) {
-                    let edge = &self.graph.edges[link];
-                    let [a, b] = [edge.a, edge.b].map(|end| self.graph.port_name(end));
-                    let message = format!("the link {a} - {b} has a rate of errors already");
-                    let help = "a link has one: choose links that no other entry is about";
-                    let finding = Diagnostic::error("SC112", format!("{pointer}/link"), message).help(help);
-                    self.once(finding.also(format!("/faults/bit_errors/{first}/link"), "the first one"));
-                    continue;
-                }
+            for link in about[i].iter().copied().filter(|link| counts.get(link) == Some(&i)) {
                 let lanes = usize::from(config.links[link].lanes);
                 if matches!(errors.rate, BitErrorRate::Lanes(_)) && rates.len() != lanes {
                     let message = format!("{} rates for a link of {lanes} lanes", rates.len());
@@ -359,11 +343,9 @@ impl Compiler<'_> {
         for (i, outage) in spec.outages.iter().flatten().enumerate() {
             let pointer = format!("/faults/outages/{i}");
             let times = outage.times.unwrap_or(1);
-            let at = self.time_at(&outage.at, format!("{pointer}/at"));
-            let lasts = self.given_length(outage.lasts.as_ref(), format!("{pointer}/for"));
-            let every = self.given_length(outage.every.as_ref(), format!("{pointer}/every"));
+            let at = outage.at.get();
+            let [lasts, every] = [&outage.lasts, &outage.every].map(|time| time.as_ref().map(Quantity::get));
             let links = self.links_like(&outage.link, &format!("{pointer}/link"));
-            let (Some(at), Ok(lasts), Ok(every)) = (at, lasts, every) else { continue };
             // Without "for" it stays down, and nothing comes again.
             if times > 1 && (lasts.is_none() || every <= lasts) {
                 let message = "a link that goes down more than once has to come back before that";
@@ -375,11 +357,11 @@ impl Compiler<'_> {
             if at <= self.run.until.0 && last > self.run.until.0 {
                 let within = 1 + (self.run.until.0 - at) / every.unwrap_or(1);
                 let message = format!(
-                    "{times} times have no effect here: the run is over at {} after {within}",
+                    "of {times} times the run sees {within}: it is over at {}",
                     time_text(self.run.until.0)
                 );
                 let help = "fewer of them, a shorter period, or a longer \"run.until\"";
-                let found = Diagnostic::error("SC051", format!("{pointer}/times"), message).help(help);
+                let found = Diagnostic::error("SC120", format!("{pointer}/times"), message).help(help);
                 self.out.push(found.beyond_run());
             }
             down.of(Some(&pointer));
@@ -401,14 +383,9 @@ impl Compiler<'_> {
     ) {
         for (i, loss) in spec.lane_losses.iter().flatten().enumerate() {
             let pointer = format!("/faults/lane_losses/{i}");
-            let at = self.time_at(&loss.at, format!("{pointer}/at"));
-            let retrain = self.length_at(&loss.retrain, format!("{pointer}/retrain"));
-            let width = loss.width.as_ref().map_or(Ok(1), Quantity::read);
-            let width = width
-                .map_err(|why| self.out.push(Diagnostic::error("SC007", format!("{pointer}/width"), why)))
-                .ok();
+            let (at, retrain) = (loss.at.get(), loss.retrain.get());
+            let width = loss.width.as_ref().map_or(1, Quantity::get);
             let links = self.links_like(&loss.link, &format!("{pointer}/link"));
-            let (Some(at), Some(retrain), Some(width)) = (at, retrain, width) else { continue };
             // Lanes are lost besides.
             down.of(None);
             for link in links {
@@ -434,10 +411,9 @@ impl Compiler<'_> {
         let mut silent = Spells::default();
         for (i, silence) in spec.silent_credits.iter().flatten().enumerate() {
             let pointer = format!("/faults/silent_credits/{i}");
-            let at = self.time_at(&silence.at, format!("{pointer}/at"));
-            let lasts = self.given_length(silence.lasts.as_ref(), format!("{pointer}/for"));
+            let (at, lasts) = (silence.at.get(), silence.lasts.as_ref().map(Quantity::get));
             let found = self.link_at(&silence.device, silence.port, &pointer);
-            let (Some(at), Ok(lasts), Some((link, side))) = (at, lasts, found) else { continue };
+            let Some((link, side)) = found else { continue };
             if self.wires[link].receiver {
                 let message = "with receiver-controlled flow control no port tells free buffers";
                 self.out.push(Diagnostic::error("SC067", pointer, message));
@@ -454,7 +430,7 @@ impl Compiler<'_> {
     fn deaths(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, down: &mut Spells<usize>) {
         for (i, death) in spec.dead_devices.iter().flatten().enumerate() {
             let pointer = format!("/faults/dead_devices/{i}");
-            let at = self.time_at(&death.at, format!("{pointer}/at"));
+            let at = death.at.get();
             let Some(number) = self.graph.find(&death.device) else {
                 let names = self.device_names();
                 let message = format!("there is no device \"{}\"", death.device);
@@ -464,7 +440,6 @@ impl Compiler<'_> {
                 self.out.push(finding);
                 continue;
             };
-            let Some(at) = at else { continue };
             down.of(Some(&pointer));
             for (link, edge) in self.graph.edges.iter().enumerate() {
                 if edge.a.0 == number || edge.b.0 == number {

@@ -85,6 +85,16 @@ pub(crate) trait Kind: Sync {
     /// Names settings without effect: field, whether it is given, why, what to do.
     fn idle(&self, _flow: &FlowSpec, _idle: &mut dyn FnMut(&str, bool, &str, &str)) {}
 
+    /// Names settings that say nothing beside what else the flow says, and that a sweep or a variant may make
+    /// say something: field, whether it is given, why, what to do. That is told, and is no mistake.
+    fn spare(&self, _flow: &FlowSpec, _spare: &mut dyn FnMut(&str, bool, &str, &str)) {}
+
+    /// When the first endpoint of `from` begins, and how much later each one after it does, with the field
+    /// that holds these times.
+    fn beginnings(&self, _flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+        None
+    }
+
     /// Whether the settings of a flow go together.
     fn check(&self, _c: &mut Compiler<'_>, _at: &str, _flow: &FlowSpec) -> bool {
         true
@@ -309,6 +319,9 @@ impl Traffic<'_> {
         let devices = devices(c);
         let Some(hosts) = kind.hosts(c, &at, flow, &mut places, &devices) else { return };
         let Some(ends) = self::ends(c, &at, flow, &places) else { return };
+        if let Some((key, first, offset)) = kind.beginnings(flow) {
+            arrival::check_beginnings(c, &format!("{at}/{key}"), (first, offset), &places);
+        }
         let (hosts, program) = (&hosts, program.as_ref());
         let cast = Cast { at: &at, index, places: &places, ends: &ends, devices: &devices, hosts, program };
         let nodes = kind.nodes(c, config, flow, &cast);

@@ -144,13 +144,15 @@ fn stages(
         return None;
     }
     let variants = spec.variants.clone().unwrap_or_default();
-    let cut_short = overrides.iter().any(|(at, _)| at == RUN_UNTIL);
     let runs = if variants.is_empty() {
-        vec![(base.clone(), compile::compile("base", &base, cut_short, out))]
+        vec![(base.clone(), compile::compile("base", &base, out))]
     } else {
-        compile_variants(&value, &variants, cut_short, read, out)
+        compile_variants(&value, &variants, read, out)
     };
-    effect::in_no_run(&spec, &runs.iter().map(|(spec, _)| spec).collect::<Vec<&Spec>>(), out);
+    effect::in_no_run(&spec, &runs, out);
+    if overrides.iter().any(|(at, _)| at == RUN_UNTIL) {
+        diagnostic::cut_short(out);
+    }
     if out.iter().any(|item| item.severity == Severity::Error) {
         return None;
     }
@@ -233,7 +235,6 @@ fn check_parameters(value: &Value, spec: &Spec, out: &mut Vec<Diagnostic>) {
 fn compile_variants(
     value: &Value,
     variants: &[VariantSpec],
-    cut_short: bool,
     read: ReadFile<'_>,
     out: &mut Vec<Diagnostic>,
 ) -> Vec<(Spec, Option<Variant>)> {
@@ -253,11 +254,8 @@ fn compile_variants(
         if let Some((spec, paths)) = variant_spec(value, variant, &at, &mut found) {
             let mut later = Vec::new();
             let full = expand::expand(&spec, read, &mut later);
-            let mut run = if later.is_empty() {
-                compile::compile(&variant.name, &full, cut_short, &mut later)
-            } else {
-                None
-            };
+            let mut run =
+                if later.is_empty() { compile::compile(&variant.name, &full, &mut later) } else { None };
             for requirement in run.iter_mut().flat_map(|run| &mut run.require) {
                 requirement.at = moved(&requirement.at, &paths);
             }

@@ -1099,7 +1099,7 @@ pub struct FaultSpec {
 #[serde(deny_unknown_fields)]
 pub struct BitErrorSpec {
     /// Links: "device:port", or a device for all its links; patterns are allowed. Both directions have
-    /// errors.
+    /// errors. The last entry about a link counts: what is about many links goes first.
     pub link: String,
     /// Probability that a bit (of 10 to a character) is wrong, 0 to 0.01; or one for each lane. Characters
     /// are dealt to the lanes in turn, so the mean counts.

@@ -1,10 +1,10 @@
 //! When packets are created.
 
 use crate::compiler::Compiler;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, count};
 use crate::spec::*;
 use crate::units::{self, Ratio};
-use models::config::Arrivals;
+use models::config::{Arrivals, Destinations};
 use models::sim_core::{Duration, Purpose, Stream, Time};
 
 /// A load with many digits counts in parts of this.
@@ -136,6 +136,31 @@ fn starts(c: &mut Compiler<'_>, flow: &FlowSpec, pointer: &str, first: impl Fn(u
         let help = "a shorter time, or a later \"stop\" or \"run.until\"";
         c.once(Diagnostic::error("SC050", pointer, message).help(help).beyond_run());
     }
+}
+
+/// Whether all endpoints of a flow begin before the run is over: the first at some time, each other so much
+/// after the one before it.
+pub(super) fn check_beginnings(
+    c: &mut Compiler<'_>,
+    at: &str,
+    (first, offset): (u64, u64),
+    places: &[(usize, Destinations)],
+) {
+    let until = c.run.until.0;
+    let begin = |position: u64| first.saturating_add(position.saturating_mul(offset));
+    // That the first one is too late is said of its own time.
+    let mut late = places.iter().zip(0..).skip(1).filter(|(_, position)| begin(*position) > until);
+    let Some(((device, _), position)) = late.next().filter(|_| first <= until) else { return };
+    let others = late.count();
+    let message = format!(
+        "\"{}\" would begin at {}, and the run is over at {}{}",
+        c.graph.nodes[*device].name,
+        units::time_text(begin(position)),
+        units::time_text(until),
+        if others > 0 { format!("; {} later still", count(others, "endpoint")) } else { String::new() }
+    );
+    let help = "a shorter time, fewer endpoints in \"from\", or a longer \"run.until\"";
+    c.once(Diagnostic::error("SC120", format!("{at}/offset"), message).help(help).beyond_run());
 }
 
 /// Ratio of a share.

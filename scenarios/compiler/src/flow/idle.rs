@@ -7,6 +7,14 @@ use crate::spec::*;
 
 /// Fields of a flow that nothing would look at. Whether there are none.
 pub(super) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
+    for kind in KINDS.iter().filter(|kind| kind.named(flow) > 0) {
+        kind.spare(flow, &mut |key, given, why, help| {
+            if given {
+                let message = format!("this setting has no effect here: {why}");
+                c.out.push(Diagnostic::warning("SC051", format!("{at}/{key}"), message).help(help));
+            }
+        });
+    }
     let before = c.out.len();
     let mut idle = |key: &str, given: bool, why: &str, help: &str| {
         if given {

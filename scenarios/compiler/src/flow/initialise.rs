@@ -74,6 +74,11 @@ impl Kind for Initialise {
         idle("stop", flow.stop.is_some(), why, help);
     }
 
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+        let own = flow.initialise.as_ref()?;
+        Some(("initialise", filled(&own.at).get(), filled(&own.offset).get()))
+    }
+
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         let (code, key, message, help) = if super::kinds(flow) > 1 {
             let help = "one flow, one kind: give what is sent a flow of its own";

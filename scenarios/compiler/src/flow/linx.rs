@@ -63,6 +63,11 @@ impl Kind for Linx {
         }
     }
 
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+        let own = flow.linx.as_ref()?;
+        Some(("linx", filled(&own.at).get(), filled(&own.offset).get()))
+    }
+
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         check(c, at, flow)
     }

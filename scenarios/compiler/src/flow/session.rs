@@ -67,6 +67,11 @@ impl Kind for Session {
         }
     }
 
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+        let own = flow.session.as_ref()?;
+        Some(("session", filled(&own.at).get(), filled(&own.offset).get()))
+    }
+
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         check(c, at, flow)
     }

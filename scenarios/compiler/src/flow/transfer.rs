@@ -74,6 +74,11 @@ impl Kind for Transfer {
         }
     }
 
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+        let own = flow.st.as_ref()?;
+        Some(("st", filled(&own.at).get(), filled(&own.offset).get()))
+    }
+
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
         check::check(c, at, flow)
     }
@@ -89,6 +94,12 @@ impl Kind for Transfer {
         idle("stop", flow.stop.is_some(), why, help);
         for (key, given, why, help) in flow.st.iter().flat_map(idle::of) {
             idle(&format!("st/{key}"), given, why, help);
+        }
+    }
+
+    fn spare(&self, flow: &FlowSpec, spare: &mut dyn FnMut(&str, bool, &str, &str)) {
+        for (key, given, why, help) in flow.st.iter().flat_map(idle::spare) {
+            spare(&format!("st/{key}"), given, why, help);
         }
     }
 

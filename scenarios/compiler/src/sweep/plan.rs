@@ -546,8 +546,11 @@ impl SweepPlan {
             map.insert("seed".into(), seed.into());
         }
         let mut found = Vec::new();
-        let cut_short = paths.iter().any(|(at, _)| at == crate::RUN_UNTIL);
-        let run = self.build(&value, name, cut_short, &mut found);
+        let run = self.build(&value, name, &mut found);
+        if paths.iter().any(|(at, _)| at == crate::RUN_UNTIL) {
+            crate::diagnostic::cut_short(&mut found);
+        }
+        let run = run.filter(|_| !found.iter().any(|item| item.severity == crate::Severity::Error));
         let places: BTreeSet<&String> = paths.iter().map(|(_, place)| place).collect();
         out.extend(found.into_iter().map(|item| {
             let item = blame(item, &paths);
@@ -557,13 +560,7 @@ impl SweepPlan {
         run
     }
 
-    fn build(
-        &self,
-        value: &Value,
-        name: &str,
-        cut_short: bool,
-        found: &mut Vec<Diagnostic>,
-    ) -> Option<Variant> {
+    fn build(&self, value: &Value, name: &str, found: &mut Vec<Diagnostic>) -> Option<Variant> {
         let read =
             |name: &str| std::fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string());
         let spec: Spec = match structure::read(value) {
@@ -577,8 +574,7 @@ impl SweepPlan {
         if !found.is_empty() {
             return None;
         }
-        let run = compile::compile(name, &full, cut_short, found);
-        run.filter(|_| !found.iter().any(|item| item.severity == crate::Severity::Error))
+        compile::compile(name, &full, found)
     }
 }
 

@@ -30,5 +30,6 @@ mod transfer;
 mod transfer_frames;
 mod transfer_settings;
 mod translators;
+mod vain;
 mod walks;
 mod watched;

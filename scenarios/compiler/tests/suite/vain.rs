@@ -1,0 +1,144 @@
+//! Settings that say nothing, and times that a run does not reach: what is a mistake, and what is told.
+
+use scenarios::{Diagnostic, RunPlan, Severity, load};
+use serde_json::{Value, json};
+
+/// One switch, one flow of packets, 1 ms; with these fields in place of its own.
+fn scenario(fields: &Value) -> Value {
+    let mut scenario = json!({
+        "name": "vain",
+        "topology": {"single_switch": {"ports": 4}},
+        "run": {"until": "1 ms"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}]
+    });
+    let own = scenario.as_object_mut().expect("an object");
+    own.extend(fields.as_object().expect("an object").clone());
+    scenario
+}
+
+fn plan(fields: &Value) -> RunPlan {
+    load(&scenario(fields).to_string(), "vain.json", &[])
+        .unwrap_or_else(|errors| panic!("{}", errors.render()))
+}
+
+fn errors(fields: &Value) -> Vec<Diagnostic> {
+    load(&scenario(fields).to_string(), "vain.json", &[]).expect_err("it is refused").items
+}
+
+/// Where findings of a code stand.
+fn places<'a>(items: &'a [Diagnostic], code: &str) -> Vec<(&'a str, Severity)> {
+    items.iter().filter(|item| item.code == code).map(|item| (item.pointer.as_str(), item.severity)).collect()
+}
+
+/// What says nothing in one operation, and would in another, is told: a sweep over operations has all of
+/// them.
+#[test]
+fn what_a_sweep_may_use_is_told_and_allowed() {
+    let st = |st: Value| json!({"traffic": [{"name": "t", "from": "ep/0", "to": "ep/1", "st": st}]});
+    for (fields, place) in [
+        (st(json!({"bytes": 65_536, "operation": "read", "receives": 2})), "/traffic/0/st/receives"),
+        (st(json!({"bytes": 65_536, "loss": {}})), "/traffic/0/st/loss"),
+        (st(json!({"bytes": 65_536, "doubled": {}})), "/traffic/0/st/doubled"),
+        (st(json!({"bytes": 65_536, "delayed": {}})), "/traffic/0/st/delayed"),
+        (st(json!({"bytes": 65_536, "request": {}})), "/traffic/0/st/request"),
+        (json!({"run": {"until": "1 ms", "on_stall": "stop", "stall_after": "off"}}), "/run/on_stall"),
+    ] {
+        let plan = plan(&fields);
+        assert_eq!(places(&plan.warnings.items, "SC051"), [(place, Severity::Warning)], "{fields}");
+    }
+    let used = plan(&st(json!({"bytes": 65_536, "receives": 2, "loss": {"data": 0.1}})));
+    assert_eq!(places(&used.warnings.items, "SC051"), []);
+}
+
+/// Nothing waits for a symbol where there are none: however a file says that nothing is faulty.
+#[test]
+fn a_timeout_needs_symbols_to_wait_for() {
+    let with = |faults: Value| json!({"links": {"timeout": "200 us"}, "faults": faults});
+    for faults in [json!({}), json!({"bit_errors": []}), json!({"outages": [], "corrupt": []})] {
+        let found = errors(&with(faults.clone()));
+        assert_eq!(places(&found, "SC051"), [("/links/timeout", Severity::Error)], "{faults}");
+    }
+    plan(&with(json!({"bit_errors": [{"link": "ep/1", "rate": 0}]})));
+    // One variant that has symbols is enough.
+    let mut both = with(json!({}));
+    let set = json!({"/faults/outages": [{"link": "ep/1", "at": "100 us", "for": "1 us"}]});
+    both["variants"] = json!([{"name": "whole"}, {"name": "faulty", "set": set}]);
+    plan(&both);
+}
+
+/// "All links but this one": the last entry about a link counts.
+#[test]
+fn the_last_rate_of_a_link_counts() {
+    let rates = |list: Value| {
+        let plan = plan(&json!({"faults": {"bit_errors": list}}));
+        let config = &plan.variants[0].config;
+        let chance = |link: usize| {
+            let symbolic = config.symbolic.iter().find(|symbolic| symbolic.link == link as u32);
+            symbolic.map(|symbolic| symbolic.damage[0].errors.as_ref().map_or(0, |own| own.probability.0))
+        };
+        [0, 1, 2, 3].map(chance)
+    };
+    let one = rates(json!([{"link": "*", "rate": 1e-9}]));
+    let some = one[0].expect("a rate");
+    // 1 - (1 - 1e-9)^10 of 1e18 parts.
+    assert!(some.abs_diff(9_999_999_955) <= 1, "{some}");
+    assert_eq!(one, [Some(some); 4]);
+    let but = rates(json!([{"link": "*", "rate": 1e-9}, {"link": "ep/1", "rate": 0}]));
+    assert_eq!(but, [Some(some), Some(0), Some(some), Some(some)]);
+    // Lanes that are lost have to do with rates that count.
+    let four = json!([1e-9, 0, 0, 0]);
+    let lost = json!([{"link": "ep/1", "at": "10 us", "retrain": "1 us"}]);
+    let faults = |last: Value| json!({"faults": {"lane_losses": lost, "bit_errors": [{"link": "*", "rate": four}, last]}});
+    plan(&faults(json!({"link": "ep/1", "rate": 1e-9})));
+    let found = errors(&faults(json!({"link": "ep/2", "rate": 1e-9})));
+    assert_eq!(places(&found, "SC067"), [("/faults/bit_errors/0/rate", Severity::Error)]);
+}
+
+/// One change of a file makes its run shorter, also where it replays a trace; unless nothing is left of it.
+#[test]
+fn a_trace_ends_with_its_run() {
+    let trace = |until: &str| {
+        let rows = ["0,ep/0,ep/1,64,0,5", "100000000,ep/0,ep/1,64,0,5", "600000000,ep/0,ep/1,64,0,5"];
+        json!({
+            "run": {"until": until},
+            "traffic": [
+                {"name": "f", "arrivals": {"trace": {"rows": rows}}},
+                {"name": "g", "from": "ep/2", "to": "ep/3", "arrivals": {"poisson": {"load": 0.1}}}
+            ]
+        })
+    };
+    let late = |plan: &RunPlan| places(&plan.warnings.items, "SC120").len();
+    assert_eq!(late(&plan(&trace("1 ms"))), 0);
+    let short = plan(&trace("200 us"));
+    assert_eq!(places(&short.warnings.items, "SC120"), [("/traffic/0/arrivals/trace", Severity::Warning)]);
+    let nothing = json!({
+        "run": {"until": "100 us"},
+        "traffic": [{"name": "f", "arrivals": {"trace": {"rows": ["100000000,ep/0,ep/1,64,0,5"]}}}]
+    });
+    assert_eq!(places(&errors(&nothing), "SC120"), [("/traffic/0/arrivals/trace", Severity::Error)]);
+}
+
+/// Of n endpoints the last begins (n - 1) offsets after the first. Whoever cuts the run short is told; the
+/// file itself may not promise what its run does not reach.
+#[test]
+fn every_endpoint_of_a_flow_begins_within_the_run() {
+    let flow = |begin: &str, offset: &str| {
+        let linx = json!({"at": begin, "offset": offset});
+        json!({"traffic": [{"name": "l", "from": ["ep/0", "ep/1", "ep/2"], "to": "ep/3", "linx": linx}]})
+    };
+    plan(&flow("0 ps", "500 us"));
+    plan(&flow("1 ms", "0 ps"));
+    for (begin, offset) in [("0 ps", "500001 ns"), ("1 us", "500 us"), ("1 ms", "1 ps")] {
+        let found = errors(&flow(begin, offset));
+        assert_eq!(
+            places(&found, "SC120"),
+            [("/traffic/0/linx/offset", Severity::Error)],
+            "{begin} {offset}"
+        );
+    }
+    let cut = [("/run/until".to_owned(), json!("900 us"))];
+    let plan = load(&scenario(&flow("0 ps", "500 us")).to_string(), "vain.json", &cut)
+        .unwrap_or_else(|errors| panic!("{}", errors.render()));
+    assert_eq!(places(&plan.warnings.items, "SC120"), [("/traffic/0/linx/offset", Severity::Warning)]);
+    assert_eq!(plan.variants[0].config.agents.len(), 4);
+}
