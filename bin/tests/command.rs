@@ -262,9 +262,13 @@ fn one_switch_runs_on_one_thread() {
     let home = Home::new();
     hotspot(&home);
     let said = home.ok(&["x.json", "--out", "whole", "--threads", "2"]);
-    assert!(said.contains("on one thread, because the fabric cannot be cut"), "{said}");
+    assert!(
+        said.contains("on one thread, because endpoints stay with their switch, and there is no second one"),
+        "{said}"
+    );
     let perf = fs::read_to_string(home.path().join("whole/perf.json")).unwrap();
-    assert!(perf.contains("\"because\": \"the fabric cannot be cut\""), "{perf}");
+    let because = "\"because\": \"endpoints stay with their switch, and there is no second one\"";
+    assert!(perf.contains(because), "{perf}");
     let said = home.ok(&["x.json", "--out", "one"]);
     assert!(!said.contains("on one thread"), "{said}");
 }
@@ -378,8 +382,9 @@ fn who_is_alone_is_not_predicted() {
     let home = Home::new();
     hotspot(&home);
     let said = home.ok(&["x.json", "--out", "whole", "--no-figures", "--predict"]);
-    assert!(said.contains("on any number of cores as on one, because the fabric cannot be cut"), "{said}");
-    let because = serde_json::json!({ "because": "the fabric cannot be cut" });
+    assert!(said.contains("on any number of cores as on one, because endpoints stay with their switch, and there is no second one"), "{said}");
+    let because =
+        serde_json::json!({ "because": "endpoints stay with their switch, and there is no second one" });
     assert_eq!(cost(&home, "whole")["prediction"], because);
     let refused = home.run(&["x.json", "--predict", "--threads", "2"]);
     assert_eq!(refused.status.code(), Some(2));

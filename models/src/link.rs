@@ -30,6 +30,7 @@ use crate::observe::Observe;
 use crate::observe::probe::Sample;
 use crate::packet::{List, Packets};
 use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// All links, and what lies below them: packets, and what is observed.
@@ -60,6 +61,9 @@ pub(crate) struct Links<P: Build> {
     pub wire_checked: WireChecked,
     /// Where the fabric is cut.
     pub border: Border,
+    /// By port, what the scenario joins it to; made for the first packet of a group that is dropped, which asks
+    /// who is behind it.
+    wired: OnceCell<Vec<Option<(u32, u8)>>>,
 }
 
 impl<P: Build> Links<P> {
@@ -83,6 +87,7 @@ impl<P: Build> Links<P> {
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
             border: Border::default(),
+            wired: OnceCell::new(),
             config,
         }
     }

@@ -4,7 +4,7 @@
 //! granularity: what cannot be cut is a *piece*. Pieces are divided in two, and each half again, so that few
 //! links are cut and every part has about as many ports in use.
 
-use crate::config::{DeviceModel, FabricConfig, LinkConfig, SymbolicLink};
+use crate::config::{DeviceConfig, DeviceModel, FabricConfig, LinkConfig, SymbolicLink};
 use crate::link::border::lookahead;
 use sim_core::{Purpose, Stream};
 use std::fmt;
@@ -20,8 +20,10 @@ pub enum Whole {
     Media,
     /// A switch has more than 64 ports.
     LargeSwitch,
-    /// It is one piece: a single switch, for instance.
+    /// It is one piece: endpoints go with their switch, and there is only one.
     OnePiece,
+    /// It is one piece, because links in symbol granularity, whose ends go together, join all switches.
+    Symbols,
     /// So little happens in a window that whoever waits for others would wait most of the time.
     TooSmall,
     /// Threads waited for each other so long that one is faster: whoever runs it has measured that.
@@ -35,7 +37,10 @@ impl fmt::Display for Whole {
             Whole::Faults => "links have faults or random errors",
             Whole::Media => "links are of other media than RapidIO",
             Whole::LargeSwitch => "a switch has more than 64 ports",
-            Whole::OnePiece => "the fabric cannot be cut",
+            Whole::OnePiece => "endpoints stay with their switch, and there is no second one",
+            Whole::Symbols => {
+                "both ends of a link in symbol granularity stay together, and such links join all switches"
+            }
             Whole::TooSmall => "the fabric is too small",
             Whole::Waiting => "several waited for each other most of the time",
         })
@@ -167,6 +172,12 @@ impl Pieces {
             } else {
                 piece_of[device] = piece_of[first];
             }
+        }
+        let is_switch = |device: &&DeviceConfig| matches!(device.model, DeviceModel::Switch(_));
+        if count < 2 {
+            // Endpoints have one link each: two switches are one piece by links in symbol granularity alone.
+            let switches = config.devices.iter().filter(is_switch).count();
+            return Err(if switches > 1 { Whole::Symbols } else { Whole::OnePiece });
         }
         let mut pieces = Pieces { piece_of, weights: vec![0; count], neighbours: vec![Vec::new(); count] };
         for link in &config.links {

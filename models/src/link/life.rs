@@ -171,12 +171,20 @@ impl<P: Build> Links<P> {
         let device = self.ports[record.port.index()].rx.device;
         let from = (device, self.nodes.number(device, record.port));
         self.config.members(from, record.destination, |port| {
-            self.config.links.iter().find_map(|link| match port {
-                _ if port == link.a => Some(link.b),
-                _ if port == link.b => Some(link.a),
-                _ => None,
-            })
+            let wired = self.wired.get_or_init(|| self.wires());
+            wired[self.nodes.port(port).index()]
         })
+    }
+
+    /// The port at the other end of the link of each port, as devices and numbers.
+    #[cold]
+    fn wires(&self) -> Vec<Option<(u32, u8)>> {
+        let mut wired = vec![None; self.ports.len()];
+        for link in &self.config.links {
+            wired[self.nodes.port(link.a).index()] = Some(link.b);
+            wired[self.nodes.port(link.b).index()] = Some(link.a);
+        }
+        wired
     }
 
     /// A packet is lost at the device of `port`, with what it carries.

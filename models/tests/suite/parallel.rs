@@ -118,7 +118,7 @@ proptest! {
             profile,
         };
         match Partition::by_lot(&config, 3, lot) {
-            Err(why) => prop_assert_eq!(why, Whole::OnePiece),
+            Err(why) => prop_assert!([Whole::OnePiece, Whole::Symbols].contains(&why), "{why}"),
             Ok(cut) => {
                 let until = 700 * T;
                 let law = whole(&config, RunOptions { profile: false, ..options }, until);
@@ -178,6 +178,23 @@ fn what_is_left_whole() {
     let mut net = pair();
     net.config.faults.push(Fault { at: Time(0), link: 0, action: FaultAction::Down });
     assert_eq!(Partition::by_lot(&net.config, 2, 0), Err(Whole::Faults));
+    // Both ends of a link in symbol granularity go together: of two switches that leaves one piece, of three
+    // in a chain two.
+    let symbolic = |link: usize| SymbolicLink {
+        link: link as u32,
+        flow: FlowControl::Transmitter,
+        timeout: Duration(100 * T),
+        status_period: Duration(20 * T),
+        throughout: true,
+        channels: None,
+        damage: Default::default(),
+    };
+    for (mut net, law) in [(chain(2), Some(Whole::Symbols)), (chain(3), None)] {
+        let joins = |l: &LinkConfig| l.a.0.min(l.b.0) >= net.endpoints;
+        let first = net.config.links.iter().position(joins).unwrap();
+        net.config.symbolic = vec![symbolic(first)];
+        assert_eq!(Partition::new(&net.config, 2).err().filter(|why| *why != Whole::TooSmall), law);
+    }
 }
 
 /// Switches in a chain: contiguous pieces of it, each with its share of ports, and as few cut links as
