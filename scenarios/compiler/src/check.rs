@@ -300,30 +300,67 @@ fn round_trip(link: &LinkConfig, octets: u32) -> u64 {
 /// Octets of an operation with an STU of 1 024.
 const WHOLE_OPERATION: u32 = 1_064;
 
-/// Devices to which traffic goes, or that run a protocol.
-fn receivers(config: &FabricConfig) -> Vec<bool> {
-    let mut hears = vec![false; config.devices.len()];
-    config.agents.iter().for_each(|agent| hears[agent.device as usize] = true);
+/// The lowest priority of packets in VC0 that somebody sends or is sent; `None`: there are none.
+type Lowest = Option<u8>;
+
+/// Adds packets of a priority. What stands in its place for other virtual channels is none.
+fn lower(lowest: &mut Lowest, priority: u8) {
+    if vc_of(priority) == 0 {
+        *lowest = Some(lowest.map_or(priority, |old| old.min(priority)));
+    }
+}
+
+/// Priorities of the packets of a source.
+fn priorities(source: &SourceConfig) -> Vec<u8> {
+    match &source.arrivals {
+        Arrivals::Replay(packets) => packets.iter().map(|packet| packet.priority).collect(),
+        _ => vec![source.priority],
+    }
+}
+
+/// The lowest priority at which a protocol asks; it answers at higher ones.
+fn of_protocol(part: &PartConfig) -> u8 {
+    match &part.protocol {
+        ProtocolConfig::Workload { .. } | ProtocolConfig::Rpc { .. } => {
+            part.source.iter().flat_map(priorities).min().unwrap_or(0)
+        }
+        ProtocolConfig::Linx(own) => {
+            let all = own.data_priorities.iter().copied();
+            all.chain([own.connection_priority, own.heartbeat_priority]).min().unwrap_or(0)
+        }
+        ProtocolConfig::Session(own) => own.priority,
+        ProtocolConfig::Transfer(own) => own.priority.min(own.control_priority),
+        ProtocolConfig::Translator(own) => own.priority.min(own.control_priority),
+        ProtocolConfig::Enumerate { priority, .. } => *priority,
+        ProtocolConfig::Plugged(_) => 0,
+    }
+}
+
+/// The lowest priority of what goes to devices: to those that run a protocol, of any protocol.
+fn receivers(config: &FabricConfig) -> Vec<Lowest> {
+    let mut hears = vec![None; config.devices.len()];
+    let asked = config.agents.iter().flat_map(|agent| &agent.parts).map(of_protocol).min().unwrap_or(0);
+    config.agents.iter().for_each(|agent| lower(&mut hears[agent.device as usize], asked));
     // lists are shared by many sources
-    let mut known: BTreeSet<*const Vec<u32>> = BTreeSet::new();
+    let mut known: BTreeSet<(*const Vec<u32>, u8)> = BTreeSet::new();
     for source in config.all_sources() {
         let lists: Vec<&Arc<Vec<u32>>> = match &source.destinations {
             Destinations::Fixed(id) => {
-                hear(config, &mut hears, *id);
+                hear(config, &mut hears, *id, source.priority);
                 Vec::new()
             }
             Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => vec![ids],
             Destinations::Hotspot { hot, cold, .. } => vec![hot, cold],
             Destinations::Replay => {
                 if let Arrivals::Replay(packets) = &source.arrivals {
-                    packets.iter().for_each(|packet| hear(config, &mut hears, packet.destination));
+                    packets.iter().for_each(|own| hear(config, &mut hears, own.destination, own.priority));
                 }
                 Vec::new()
             }
         };
         for ids in lists {
-            if known.insert(Arc::as_ptr(ids)) {
-                ids.iter().for_each(|id| hear(config, &mut hears, *id));
+            if known.insert((Arc::as_ptr(ids), source.priority)) {
+                ids.iter().for_each(|id| hear(config, &mut hears, *id, source.priority));
             }
         }
     }
@@ -331,10 +368,10 @@ fn receivers(config: &FabricConfig) -> Vec<bool> {
 }
 
 /// The owner of an id hears; of a group it is not known who does, so all do.
-fn hear(config: &FabricConfig, hears: &mut [bool], id: u32) {
+fn hear(config: &FabricConfig, hears: &mut [Lowest], id: u32, priority: u8) {
     match config.owners.get(id as usize) {
-        Some(&owner) if owner != NO_OWNER => hears[owner as usize] = true,
-        _ => hears.fill(true),
+        Some(&owner) if owner != NO_OWNER => lower(&mut hears[owner as usize], priority),
+        _ => hears.iter_mut().for_each(|lowest| lower(lowest, priority)),
     }
 }
 
@@ -360,60 +397,113 @@ fn late_detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
     c.once(Diagnostic::warning("SC081", "/voq/thresholds", message).help(help));
 }
 
-/// Warnings about what is possible but probably not meant.
-pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
-    let mut tight: Option<(String, u64, u64)> = None;
-    let mut talks = vec![false; config.devices.len()];
-    let senders = config.all_sources().map(|source| source.endpoint);
-    senders.chain(config.agents.iter().map(|agent| agent.device)).for_each(|e| talks[e as usize] = true);
+/// An end of a link that has fewer buffers than its round trip takes.
+struct Tight {
+    end: (u32, u8),
+    /// Of the packets that come there, the lowest; `None`: frames of another medium have none.
+    priority: Option<u8>,
+    usable: u64,
+    needed: u64,
+}
+
+/// How many ends of links SC071 judges, and how many it does not, by the reason.
+#[derive(Default)]
+pub(crate) struct Judged {
+    /// What comes there is held against the buffers.
+    pub ends: usize,
+    /// Nobody sends there, or nobody is sent to behind it.
+    pub idle: usize,
+    /// Receivers control the flow: no credits run out.
+    pub blind: usize,
+    /// Frames of a medium that loses what finds no room.
+    pub lossy: usize,
+}
+
+/// Counts them.
+pub(crate) fn judged(config: &FabricConfig) -> Judged {
+    tight(config).1
+}
+
+/// The end of a link that has the fewest of the buffers that its round trip takes.
+fn tight(config: &FabricConfig) -> (Option<Tight>, Judged) {
+    let mut tight: Option<Tight> = None;
+    let mut judged = Judged::default();
+    let mut talks: Vec<Lowest> = vec![None; config.devices.len()];
+    for source in &config.sources {
+        priorities(source).into_iter().for_each(|own| lower(&mut talks[source.endpoint as usize], own));
+    }
+    for agent in &config.agents {
+        agent.parts.iter().for_each(|part| lower(&mut talks[agent.device as usize], of_protocol(part)));
+    }
     let hears = receivers(config);
-    // Nothing to speak of comes from an endpoint that neither has traffic nor runs a protocol, or goes to one
-    // that nobody sends to.
-    let is_idle = |device: u32, used: &[bool]| {
-        !used[device as usize] && matches!(config.devices[device as usize].model, DeviceModel::Endpoint(_))
+    // Between switches the packets of anybody may go. Nothing to speak of comes from an endpoint that neither
+    // has traffic nor runs a protocol, or goes to one that nobody sends to.
+    let anybody = talks.iter().flatten().min().copied();
+    let at = |device: u32, lowest: &[Lowest]| match config.devices[device as usize].model {
+        DeviceModel::Switch(_) => anybody,
+        DeviceModel::Endpoint(_) => lowest[device as usize],
     };
     // Receivers that control the flow themselves have no credits to run out of.
     let blind = config.symbolic.iter().filter(|symbolic| symbolic.flow == FlowControl::Receiver);
     let blind: BTreeSet<u32> = blind.map(|symbolic| symbolic.link).collect();
     let media: BTreeMap<u32, Medium> = config.media.iter().map(|media| (media.link, media.medium)).collect();
-    let mut rates = BTreeSet::new();
     let lengths = fabric::Lengths::of(config);
     for (number, link) in (0..).zip(&config.links) {
         let medium = media.get(&number).copied();
-        // Flows over other media have no loads.
-        if medium.is_none() {
-            rates.insert(link.char_ps);
-        }
         if medium.is_some_and(|medium| !medium.is_lossless()) {
+            judged.lossy += 2;
             continue;
         }
         if blind.contains(&number) {
+            judged.blind += 2;
             continue;
         }
         for (end, from) in [(link.a, link.b), (link.b, link.a)] {
-            if is_idle(from.0, &talks) || is_idle(end.0, &hears) {
+            // What goes over the link is both sent from here and sent to there.
+            let (Some(sent), Some(taken)) = (at(from.0, &talks), at(end.0, &hears)) else {
+                judged.idle += 1;
                 continue;
-            }
+            };
+            judged.ends += 1;
+            let priority = sent.max(taken);
             let device = &config.devices[end.0 as usize];
             let needed = match medium {
                 None => fabric::round_trip_packets(link, &device.model, lengths),
                 Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
             };
             let port = &device.ports[usize::from(end.1)];
-            // Packets of priority 0 may use what is above the highest watermark, and that one.
-            let lowest = if medium.is_some() { 1 } else { port.watermarks[0] };
-            let usable = u64::from(port.buffers + 1).saturating_sub(u64::from(lowest));
-            if usable > 0 && usable < needed && tight.as_ref().is_none_or(|(_, old, _)| usable < *old) {
-                tight = Some((c.graph.port_name((end.0 as usize, end.1)), usable, needed));
+            // Packets may use what is above the watermark of their priority, and that one; priority 3 has none.
+            let watermark = port.watermarks.get(usize::from(priority)).filter(|_| medium.is_none());
+            let usable = u64::from(port.buffers + 1).saturating_sub(watermark.map_or(1, |own| (*own).into()));
+            if usable > 0 && usable < needed && tight.as_ref().is_none_or(|old| usable < old.usable) {
+                let priority = medium.is_none().then_some(priority);
+                tight = Some(Tight { end, priority, usable, needed });
             }
         }
     }
-    if let Some((port, usable, needed)) = tight {
+    (tight, judged)
+}
+
+/// Warnings about what is possible but probably not meant.
+pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let lengths = fabric::Lengths::of(config);
+    let other: BTreeSet<u32> = config.media.iter().map(|media| media.link).collect();
+    // Flows over other media have no loads.
+    let own = (0..).zip(&config.links).filter(|(number, _)| !other.contains(number));
+    let rates: BTreeSet<(u64, u64)> = own.map(|(_, link)| link.char_ps).collect();
+    let (tight, _) = tight(config);
+    if let Some(Tight { end, priority, usable, needed }) = tight {
+        let port = c.graph.port_name((end.0 as usize, end.1));
+        let whose = priority.map_or("frames".into(), |own| format!("packets of priority {own}"));
+        let what = priority.map_or(String::new(), |_| format!(" with packets of {lengths} both ways"));
         let message = format!(
-            "\"{port}\" gives packets of priority 0 {usable} buffers, but its link needs {needed} \
-             for full rate with packets of {lengths} both ways"
+            "\"{port}\" gives {whose} {usable} buffers, but its link needs {needed} for full rate{what}, even \
+             if each goes on at once"
         );
-        let help = "more input_buffers, lower watermarks, or a shorter link";
+        let help = match priority {
+            Some(0..=2) => "more input_buffers, lower watermarks, or a shorter link",
+            _ => "more input_buffers, or a shorter link",
+        };
         c.once(Diagnostic::warning("SC071", "/links", message).help(help));
     }
     for symbolic in &config.symbolic {
@@ -424,8 +514,8 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));
             let message = format!(
-                "a virtual channel at \"{port}\" has {buffers} buffers, \
-                 but its link needs {needed} for full rate"
+                "a virtual channel at \"{port}\" has {buffers} buffers, but its link needs {needed} for \
+                 full rate, even if each packet goes on at once"
             );
             let pointer = format!("{}/vcs", c.wires[symbolic.link as usize].pointer);
             let help = "more buffers, or a shorter link";

@@ -1,5 +1,6 @@
 //! What a scenario comes to, in text: for `check` and for lists.
 
+use crate::check::Judged;
 use crate::diagnostic::count;
 use crate::fabric;
 use crate::flow::{Clock, Slowest};
@@ -123,6 +124,53 @@ fn describe(variant: &Variant, out: &mut String) {
     for (name, text) in load_lines(variant) {
         let _ = writeln!(out, "    {name}: {text}");
     }
+    let _ = writeln!(out, "  looked at:");
+    for line in looked_at(variant) {
+        let _ = writeln!(out, "    {line}");
+    }
+}
+
+/// What warnings are about, and what of it nobody judged: who reads no warning wants to know what that means.
+fn looked_at(variant: &Variant) -> Vec<String> {
+    let config = &variant.config;
+    let Judged { ends, idle, blind, lossy } = crate::check::judged(config);
+    let buffers = [
+        (idle, "to which nothing comes"),
+        (blind, "whose receivers control the flow"),
+        (lossy, "of media that lose what finds no room"),
+    ];
+    let mut lines = vec![looked(format!("the receive buffers of {} of links", count(ends, "end")), &buffers)];
+    let watched = |device: usize, own: &SwitchConfig| {
+        (0..config.devices[device].ports.len()).filter(|port| own.rules(*port).detector.is_some()).count()
+    };
+    let of = |(device, own): (usize, &DeviceConfig)| match &own.model {
+        DeviceModel::Switch(own) => watched(device, own),
+        DeviceModel::Endpoint(_) => 0,
+    };
+    let all: usize = config.devices.iter().enumerate().map(of).sum();
+    if all > 0 {
+        let told = fabric::detectors(config).len();
+        let deaf = (all - told, "that never go on, or that nobody hears");
+        let detectors = count(told, "detector");
+        lines.push(looked(format!("the places above the thresholds of {detectors}"), &[deaf]));
+    }
+    let loads = variant.offered.iter().filter(|offered| offered.load.is_some()).count();
+    let unknown = (variant.offered.len() - loads, "whose load is not known before the run");
+    lines.push(looked(
+        format!("the loads of {} on the links of their sources", count(loads, "flow")),
+        &[unknown],
+    ));
+    if !variant.require.is_empty() {
+        lines.push(format!("{}: their flows, links and units", count(variant.require.len(), "requirement")));
+    }
+    lines
+}
+
+/// What was looked at, and of what was left out how many, and which.
+fn looked(what: String, left_out: &[(usize, &str)]) -> String {
+    let out: Vec<String> =
+        left_out.iter().filter(|(n, _)| *n > 0).map(|(n, which)| format!("{n} {which}")).collect();
+    if out.is_empty() { what } else { format!("{what}; not at {}", out.join(", ")) }
 }
 
 /// Prints equal lines once, with their number.
@@ -195,9 +243,12 @@ fn judgement(detector: &Detector) -> String {
 fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
     let lengths = fabric::Lengths::of(config);
     let line = |found: fabric::Headroom| {
+        let beyond = found.beyond.map_or(String::new(), |more| {
+            format!("; with {more} more, packets for other ports do not wait for each other's either")
+        });
         let text = format!(
             "{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
-             takes {} above the threshold; there are {}",
+             takes {} above the threshold; there are {}{beyond}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
             count(found.neighbours, "neighbour"),
@@ -289,7 +340,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
             }
             let text = format!(
                 "{}x, {gigabits:.3} Gb/s, control symbols of {} characters, {} one way; {} receive buffers \
-                 keep it busy with packets of {lengths}",
+                 keep it busy with packets of {lengths} that go on at once",
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),

@@ -1,7 +1,7 @@
 //! Places that the detectors of congestion need above their threshold, and those that there are (Part 12
 //! §2.5).
 
-use super::{Lengths, switch, wires};
+use super::{Lengths, round_trip_packets, switch, wires};
 use models::config::*;
 
 /// A detector of a switch, and whether it speaks up early enough.
@@ -14,10 +14,15 @@ pub(crate) struct Headroom {
     pub neighbours: usize,
     /// N_hr, of the neighbour with most: packets that may still come when the detector has gone on.
     pub each: u64,
-    /// Places needed above `on`.
+    /// Places needed above `on`: then packets for this port leave a place to those for other ports, who
+    /// wait for no other packets than each other's.
     pub needed: u64,
     /// Places that there are.
     pub there: u64,
+    /// Places beyond those that are needed with which packets for other ports do not wait for each other's
+    /// either, as long as each goes on at once: a loop of their link full of them. `None`: they do not share
+    /// places with those for this port.
+    pub beyond: Option<u64>,
 }
 
 /// Packets for one egress port that a switch can hold, as far as its detector counts them.
@@ -68,7 +73,14 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
             let Some(each) = heard.iter().map(|(_, n)| *n).max() else { continue };
             let (needed, there) = places(own, ports, detector, &heard);
             let neighbours = heard.len();
-            all.push(Headroom { device, port, detector, neighbours, each, needed, there });
+            let wired = |&(u, _): &(usize, u64)| wires[device as usize][u];
+            let model = &config.devices[device as usize].model;
+            let loops = heard.iter().filter_map(wired).map(|(link, ..)| {
+                // One of them has a place already.
+                round_trip_packets(&config.links[link as usize], model, lengths) - 1
+            });
+            let beyond = loops.max().filter(|_| own.buffering == Buffering::Direct);
+            all.push(Headroom { device, port, detector, neighbours, each, needed, there, beyond });
         }
     }
     all

@@ -1,7 +1,7 @@
 //! Receive buffers that keep a link busy, reckoned and simulated.
 
 use models::config::FabricConfig;
-use models::probe::{Delivery, Probe};
+use models::probe::{Cause, Delivery, Probe};
 use models::sim_core::Time;
 use models::{RunOptions, Watched};
 use scenarios::{RunPlan, check_report, load};
@@ -123,5 +123,111 @@ fn buffers_that_keep_a_link_busy_with_packets_of_mixed_lengths() {
             let smallest = u64::from(smallest(phy, buffering, &rows));
             assert!((alike - 1..=alike).contains(&smallest), "{buffering}, {phy} ps: {smallest}, {alike}");
         }
+    }
+}
+
+/// Waits for a buffer, of all packets together and of the one that waited longest, and whose: 0 is "hot".
+#[derive(Default)]
+struct Waits {
+    sum: u64,
+    longest: [u64; 2],
+}
+
+impl Probe for Waits {
+    fn delivered(&mut self, delivery: &Delivery) {
+        if let Some(longest) = self.longest.get_mut(usize::from(delivery.flow)) {
+            let wait = delivery.parts[Cause::NoBuffer];
+            self.sum += wait;
+            *longest = wait.max(*longest);
+        }
+    }
+}
+
+/// Two send to a hot output of one lane, and one of them as fast as it can to another output, from which as
+/// much comes back; an input is read by two outputs at a time, so that this traffic goes on at once.
+struct Hot {
+    priority: u8,
+    /// Of all packets, octets.
+    size: u32,
+    on: u64,
+    length: &'static str,
+}
+
+impl Hot {
+    fn plan(&self, buffers: u64) -> RunPlan {
+        let &Hot { priority, size, on, length } = self;
+        let flow = |name: &str, from: Value, to: &str| {
+            json!({"name": name, "from": from, "to": to, "priority": priority, "size": size,
+                "arrivals": {"saturated": {"backlog": 20}}})
+        };
+        plan(&json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 4}},
+            "links": {"rate": "6.25 Gbaud", "width": "4x", "length": length, "phy_latency": "30 ns"},
+            "overrides": [{"link": "ep/2", "links": {"width": "1x"}}],
+            "switch": {"input_buffers": buffers, "reads_per_input": 2},
+            "endpoint": {"input_buffers": ENOUGH},
+            "voq": {"enabled": true, "thresholds": {"on": on, "off": on - 2}, "verdict": "per_ingress"},
+            "run": {"until": "300 us", "warmup": "0 ps", "sample_every": "off"},
+            "traffic": [
+                flow("hot", json!(["ep/0", "ep/1"]), "ep/2"),
+                flow("other", json!("ep/0"), "ep/3"),
+                flow("back", json!("ep/3"), "ep/0"),
+            ]
+        }))
+    }
+
+    /// What `check` says of the first detector: N_hr, and how many places beyond.
+    fn said(&self) -> (u64, u64) {
+        let report = check_report(&self.plan(40));
+        let number = |before: &str, behind: &str| -> u64 {
+            let (text, _) = report.split_once(behind).expect("it is said");
+            let (_, number) = text.rsplit_once(before).expect("it is said");
+            number.parse().expect("a number")
+        };
+        (number("takes ", " places above"), number("with ", " more, packets"))
+    }
+
+    fn waits(&self, buffers: u64) -> Waits {
+        let plan = self.plan(buffers);
+        let mut waits = Waits::default();
+        let mut simulation =
+            Watched::new(Arc::clone(&plan.variants[0].config), RunOptions::default(), &mut waits);
+        simulation.run(plan.variants[0].until, u64::MAX);
+        simulation.finish();
+        waits
+    }
+}
+
+/// With N_hr places above `on` packets for the congested output leave a place to the others, which wait for
+/// each other's; with W - 1 more none of them waits for a place (docs/scenarios.md).
+///
+/// By hand, with T = 112 ns of 272 octets and 33.6 ns of 76, S = 3.2, a pipeline of 100, 20 until a message
+/// is made, and one way d = 30 + 5 a metre: N_hr = ceil((T + S + 120 + 2 d) / T) + 1, and W - 1 =
+/// ceil((2 T + S + 100 + 2 d) / T). What is freed goes to both in turn, so a wait is no longer than two loops of a
+/// place, whose symbol may wait for a packet that comes back: 3 T + S + 100 + 2 d each. As nobody is as
+/// unlucky as that all the time, fewer places than W - 1 are enough here: how many, was simulated.
+///
+/// Proves: VOQ-2.5-4
+#[test]
+fn packets_for_other_outputs_find_a_place() {
+    for (priority, size, on, length, law, loop_ps, smallest) in [
+        (0, 256, 6, "2 m", (4, 4), 519_200, 1),
+        (3, 256, 6, "2 m", (4, 4), 519_200, 1),
+        (0, 256, 8, "2 m", (4, 4), 519_200, 1),
+        (0, 256, 6, "20 m", (6, 6), 699_200, 2),
+        (0, 64, 6, "2 m", (9, 8), 284_000, 2),
+    ] {
+        let hot = Hot { priority, size, on, length };
+        let case = format!("priority {priority}, {size} octets, on {on}, {length}");
+        assert_eq!(hot.said(), law, "{case}");
+        // The watermark of the priority leaves so many free; one place is for the others.
+        let needed = if priority == 3 { 0 } else { 3 } + on + law.0 + 1;
+        let at = |more: u64| hot.waits(needed + more);
+        assert_eq!(at(law.1).sum, 0, "{case}");
+        assert_eq!((at(smallest).sum, at(smallest - 1).sum > 0), (0, true), "{case}");
+        assert!(at(0).longest[1] <= 2 * loop_ps, "{case}: {:?}", at(0).longest);
+        let few = hot.waits(needed - 4);
+        assert!(few.longest[1] > 2 * loop_ps, "{case}: {:?}", few.longest);
     }
 }

@@ -591,10 +591,10 @@ fn queues_that_can_stop_each_other_are_warned_of_before_they_do() {
 /// What a saturated flow of packets of 276 octets gets of a long link, in packets of the time of one, and
 /// whether SC071 warns of it. `back`: as much comes the other way, which delays the symbols that tell of
 /// free buffers.
-fn long_link(width: &str, length: &str, buffers: u8, back: bool) -> (f64, bool) {
+fn long_link(width: &str, length: &str, buffers: u8, back: bool, priority: u8) -> (f64, bool) {
     let flow = |from: &str, to: &str| {
         json!({
-            "name": format!("{from}-{to}"), "from": from, "to": to, "address_bits": 66,
+            "name": format!("{from}-{to}"), "from": from, "to": to, "address_bits": 66, "priority": priority,
             "arrivals": {"saturated": {"backlog": 4}}
         })
     };
@@ -660,15 +660,64 @@ fn sc071_warns_of_directions_that_are_used() {
 #[test]
 fn sc071_warns_of_links_that_idle_and_of_no_others() {
     for (width, length) in [("4x", "10 m"), ("4x", "50 m"), ("16x", "10 m"), ("2x", "80 m"), ("1x", "1 m")] {
-        let needed = (4..60).find(|&buffers| !long_link(width, length, buffers, false).1);
+        let needed = (4..60).find(|&buffers| !long_link(width, length, buffers, false, 0).1);
         let needed = needed.expect("some count is enough");
         for back in [false, true] {
-            let (used, _) = long_link(width, length, needed, back);
+            let (used, _) = long_link(width, length, needed, back, 0);
             // What is not used: the first packet's way, and symbols that tell of what came the other way.
             let symbols = if back { 1.0 / 36.0 } else { 0.0 };
             assert!(used > 0.998 - symbols, "{width}, {length}, {needed} buffers, back {back}: {used}");
         }
-        let (used, warned) = long_link(width, length, needed - 2, false);
+        let (used, warned) = long_link(width, length, needed - 2, false, 0);
         assert!(warned && used < 0.99, "{width}, {length}, {} buffers: {used}", needed - 2);
     }
+}
+
+/// Packets of a priority have the buffers above its watermark, and that one: with watermarks 4, 3, 2 the
+/// link needs 3, 2, 1 and 0 more than it does for packets that may use all. SC071 speaks of the priority
+/// that sends, and at its count the link is used fully.
+#[test]
+fn sc071_speaks_of_the_priority_that_sends() {
+    let needed = |priority: u8| {
+        let enough = (4..60).find(|&buffers| !long_link("4x", "50 m", buffers, false, priority).1);
+        enough.expect("some count is enough")
+    };
+    let all = [0, 1, 2, 3].map(needed);
+    assert_eq!(all.map(|needed| needed - all[3]), [3, 2, 1, 0]);
+    let (used, _) = long_link("4x", "50 m", all[3], false, 3);
+    assert!(used > 0.998, "{} buffers: {used}", all[3]);
+    let (used, _) = long_link("4x", "50 m", all[3] - 2, false, 3);
+    assert!(used < 0.99, "{} buffers: {used}", all[3] - 2);
+}
+
+/// Whose buffers are few is said of the packets that go over the link: of those that its endpoint sends, or
+/// is sent, and between switches of anybody's.
+#[test]
+fn sc071_asks_who_sends_over_a_link() {
+    let told = |short: Value, priorities: [u8; 2]| {
+        let flow = |from: &str, to: &str, priority: u8| {
+            json!({
+                "name": from, "from": from, "to": to, "priority": priority,
+                "arrivals": {"poisson": {"load": 0.3}}
+            })
+        };
+        let [one, other] = priorities;
+        let plan = plan(&json!({
+            "name": "t", "topology": {"chain": {"switches": 2, "endpoints_per_switch": 2}},
+            "links": {"length": "50 m"},
+            "switch": {"input_buffers": 60}, "endpoint": {"input_buffers": 60}, "overrides": [short],
+            "traffic": [flow("ep/0", "ep/2", one), flow("ep/1", "ep/3", other)],
+            "run": {"until": "1 ms", "warmup": "0 ps"}
+        }));
+        let found = plan.warnings.items.iter().find(|item| item.code == "SC071");
+        let message = found.map(|item| item.message.clone()).unwrap_or_default();
+        let priority = message.split_once("packets of priority ").map(|(_, rest)| rest[..1].to_owned());
+        priority.unwrap_or_default()
+    };
+    let sink = |name: &str| json!({"devices": name, "endpoint": {"input_buffers": 4}});
+    assert_eq!(told(sink("ep/2"), [3, 1]), "3");
+    assert_eq!(told(sink("ep/3"), [3, 1]), "1");
+    // The links between switches carry both, those of their endpoints one each.
+    let switches = json!({"devices": "sw/1", "switch": {"input_buffers": 5}});
+    assert_eq!(told(switches, [3, 1]), "1");
 }

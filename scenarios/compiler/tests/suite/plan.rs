@@ -436,6 +436,37 @@ fn suspicious_settings_are_warned_of() {
     assert_eq!(codes(&value), ["SC074"]);
 }
 
+/// `check` says what it judged and what it did not. Of four links one end each of two has packets that come;
+/// the detector of a port that nobody can fill never goes on.
+#[test]
+fn check_says_what_it_looked_at() {
+    let looked = |value: &Value| -> Vec<String> {
+        let report = check_report(&plan(value));
+        let lines: Vec<&str> = report.lines().map(str::trim).collect();
+        let at = lines.iter().position(|line| *line == "looked at:").expect("it is said");
+        lines[at + 1..].iter().map(|line| (*line).to_owned()).take_while(|line| !line.is_empty()).collect()
+    };
+    let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}});
+    let mut value = scenario(flow);
+    let loads = "the loads of 1 flow on the links of their sources".to_owned();
+    let idle = "the receive buffers of 2 ends of links; not at 6 to which nothing comes".to_owned();
+    assert_eq!(looked(&value), [idle.clone(), loads.clone()]);
+    value["voq"] = json!({"enabled": true});
+    let all = "the places above the thresholds of 4 detectors".to_owned();
+    assert_eq!(looked(&value), [idle.clone(), all, loads.clone()]);
+    value["voq"] = json!({"enabled": true, "thresholds": {"on": 99, "off": 4}});
+    let none = "the places above the thresholds of 0 detectors; not at 4 that never go on, or that \
+                nobody hears";
+    assert_eq!(looked(&value), [idle, none.to_owned(), loads]);
+    value["voq"] = json!({});
+    value["links"] = json!({"flow_control": "receiver"});
+    value["traffic"][0]["arrivals"] = json!({"saturated": {}});
+    let blind = "the receive buffers of 0 ends of links; not at 8 whose receivers control the flow";
+    let unknown = "the loads of 0 flows on the links of their sources; not at 1 whose load is not known \
+                   before the run";
+    assert_eq!(looked(&value), [blind, unknown]);
+}
+
 /// Places above `on`: T = 113.6 ns, D = T + 3.2 + 100 + 20 + twice (30 + 5 a metre) ns,
 /// N_hr = ceil(D / T) + 1.
 ///
@@ -456,7 +487,7 @@ fn places_above_a_threshold_are_counted() {
     let (line, codes) = tell(&value);
     assert!(
         line.contains(" 4 packets (N_hr)")
-            && line.ends_with("takes 4 places above the threshold; there are 4"),
+            && line.contains("takes 4 places above the threshold; there are 4; with 4 more, packets"),
         "{line}"
     );
     assert!(codes.is_empty(), "{codes:?}");
@@ -475,7 +506,7 @@ fn places_above_a_threshold_are_counted() {
     let (line, codes) = tell(&value);
     assert!(
         line.contains(" 5 packets (N_hr)")
-            && line.ends_with("takes 5 places above the threshold; there are 4"),
+            && line.contains("takes 5 places above the threshold; there are 4; with 5 more, packets"),
         "{line}"
     );
     assert_eq!(codes, ["SC081"]);
