@@ -382,10 +382,9 @@ fn who_is_alone_is_not_predicted() {
     let home = Home::new();
     hotspot(&home);
     let said = home.ok(&["x.json", "--out", "whole", "--no-figures", "--predict"]);
-    assert!(said.contains("on any number of cores as on one, because endpoints stay with their switch, and there is no second one"), "{said}");
-    let because =
-        serde_json::json!({ "because": "endpoints stay with their switch, and there is no second one" });
-    assert_eq!(cost(&home, "whole")["prediction"], because);
+    let because = "endpoints stay with their switch, and there is no second one";
+    assert!(said.contains(&format!("on any number of cores as on one, because {because}")), "{said}");
+    assert_eq!(cost(&home, "whole")["prediction"], serde_json::json!({ "because": because }));
     let refused = home.run(&["x.json", "--predict", "--threads", "2"]);
     assert_eq!(refused.status.code(), Some(2));
 }

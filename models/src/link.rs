@@ -61,8 +61,8 @@ pub(crate) struct Links<P: Build> {
     pub wire_checked: WireChecked,
     /// Where the fabric is cut.
     pub border: Border,
-    /// By port, what the scenario joins it to; made for the first packet of a group that is dropped, which asks
-    /// who is behind it.
+    /// By port, what the scenario joins it to. Made for the first packet of a group that is dropped, which
+    /// asks who is behind it.
     wired: OnceCell<Vec<Option<(u32, u8)>>>,
 }
 

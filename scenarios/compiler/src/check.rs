@@ -472,7 +472,7 @@ fn tight(config: &FabricConfig) -> (Option<Tight>, Judged) {
                 Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
             };
             let port = &device.ports[usize::from(end.1)];
-            // Packets may use what is above the watermark of their priority, and that one; priority 3 has none.
+            // Packets may use what is above the watermark of their priority, and that one; 3 has none.
             let watermark = port.watermarks.get(usize::from(priority)).filter(|_| medium.is_none());
             let usable = u64::from(port.buffers + 1).saturating_sub(watermark.map_or(1, |own| (*own).into()));
             if usable > 0 && usable < needed && tight.as_ref().is_none_or(|old| usable < old.usable) {
@@ -497,8 +497,8 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
         let whose = priority.map_or("frames".into(), |own| format!("packets of priority {own}"));
         let what = priority.map_or(String::new(), |_| format!(" with packets of {lengths} both ways"));
         let message = format!(
-            "\"{port}\" gives {whose} {usable} buffers, but its link needs {needed} for full rate{what}, even \
-             if each goes on at once"
+            "\"{port}\" gives {whose} {usable} buffers, but its link needs {needed} for full rate{what}, \
+             even if each goes on at once"
         );
         let help = match priority {
             Some(0..=2) => "more input_buffers, lower watermarks, or a shorter link",

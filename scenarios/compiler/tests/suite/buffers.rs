@@ -204,9 +204,9 @@ impl Hot {
 ///
 /// By hand, with T = 112 ns of 272 octets and 33.6 ns of 76, S = 3.2, a pipeline of 100, 20 until a message
 /// is made, and one way d = 30 + 5 a metre: N_hr = ceil((T + S + 120 + 2 d) / T) + 1, and W - 1 =
-/// ceil((2 T + S + 100 + 2 d) / T). What is freed goes to both in turn, so a wait is no longer than two loops of a
-/// place, whose symbol may wait for a packet that comes back: 3 T + S + 100 + 2 d each. As nobody is as
-/// unlucky as that all the time, fewer places than W - 1 are enough here: how many, was simulated.
+/// ceil((2 T + S + 100 + 2 d) / T). What is freed goes to both in turn, so a wait is no longer than two
+/// loops of a place, whose symbol may wait for a packet that comes back: 3 T + S + 100 + 2 d each. As nobody
+/// is as unlucky as that all the time, fewer places than W - 1 are enough here: how many, was simulated.
 ///
 /// Proves: VOQ-2.5-4
 #[test]

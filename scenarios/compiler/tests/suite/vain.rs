@@ -88,7 +88,8 @@ fn the_last_rate_of_a_link_counts() {
     // Lanes that are lost have to do with rates that count.
     let four = json!([1e-9, 0, 0, 0]);
     let lost = json!([{"link": "ep/1", "at": "10 us", "retrain": "1 us"}]);
-    let faults = |last: Value| json!({"faults": {"lane_losses": lost, "bit_errors": [{"link": "*", "rate": four}, last]}});
+    let rates = |last: Value| json!([{"link": "*", "rate": four}, last]);
+    let faults = |last: Value| json!({"faults": {"lane_losses": lost, "bit_errors": rates(last)}});
     plan(&faults(json!({"link": "ep/1", "rate": 1e-9})));
     let found = errors(&faults(json!({"link": "ep/2", "rate": 1e-9})));
     assert_eq!(places(&found, "SC067"), [("/faults/bit_errors/0/rate", Severity::Error)]);
