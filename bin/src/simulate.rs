@@ -136,18 +136,18 @@ impl Running {
         }
     }
 
-    /// Runs the beginning of what is in parts: how far it came, or `None`, if one thread is faster.
-    fn try_out(&mut self, limit: Time, judge: Judge<'_>) -> Option<Progress> {
-        let Running::Parts(run) = self else { return Some(Progress::Running) };
+    /// Runs the beginning of what is in parts: how far it came, or why one thread is faster.
+    fn try_out(&mut self, limit: Time, judge: Judge<'_>) -> Result<Progress, Whole> {
+        let Running::Parts(run) = self else { return Ok(Progress::Running) };
         loop {
             let progress = run.run(limit, trial::SLICE);
             if progress != Progress::Running {
-                return Some(progress);
+                return Ok(progress);
             }
             match judge(run.now().0, nanoseconds(), run.cost()) {
                 Verdict::Open => {}
-                Verdict::Stay => return Some(progress),
-                Verdict::Alone => return None,
+                Verdict::Stay => return Ok(progress),
+                Verdict::Alone(whole) => return Err(whole),
             }
         }
     }
@@ -231,13 +231,13 @@ fn one(
     let mut build_s = started.elapsed().as_secs_f64();
     // Who predicts has one thread, and wants its windows.
     let tried =
-        if way.predict > 1 { Some(Progress::Running) } else { simulation.try_out(variant.until, judge) };
-    if tried.is_none() {
+        if way.predict > 1 { Ok(Progress::Running) } else { simulation.try_out(variant.until, judge) };
+    let mut end = tried.unwrap_or_else(|why| {
         let (again, way) = (Instant::now(), Way { threads: 1, ..way });
-        (simulation, whole) = (Running::new(variant, way, Collector::new(&config)).0, Some(Whole::Waiting));
+        (simulation, whole) = (Running::new(variant, way, Collector::new(&config)).0, Some(why));
         build_s += again.elapsed().as_secs_f64();
-    }
-    let mut end = tried.unwrap_or(Progress::Running);
+        Progress::Running
+    });
     while end == Progress::Running {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
@@ -325,7 +325,8 @@ mod tests {
         };
         let alone = run(1, None);
         assert_eq!((alone.1, alone.2), (None, 0), "one thread has no trial");
-        let [open, stay, back] = [None, Some(Verdict::Stay), Some(Verdict::Alone)].map(|v| run(2, v));
+        let [open, stay, back] =
+            [None, Some(Verdict::Stay), Some(Verdict::Alone(Whole::Waiting))].map(|v| run(2, v));
         assert!(open.2 > 2 && (stay.2, back.2) == (2, 2));
         assert_eq!([open.1, stay.1, back.1], [Some(Ok(2)), Some(Ok(2)), Some(Err(Whole::Waiting))]);
         assert!([&open.0, &stay.0, &back.0].iter().all(|summary| **summary == alone.0));

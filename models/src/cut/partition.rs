@@ -26,6 +26,8 @@ pub enum Whole {
     Symbols,
     /// So little happens in a window that whoever waits for others would wait most of the time.
     TooSmall,
+    /// So little happens in a window that it takes longer to begin and end it: whoever runs it has counted that.
+    Quiet,
     /// Threads waited for each other so long that one is faster: whoever runs it has measured that.
     Waiting,
 }
@@ -42,6 +44,7 @@ impl fmt::Display for Whole {
                 "both ends of a link in symbol granularity stay together, and such links join all switches"
             }
             Whole::TooSmall => "the fabric is too small",
+            Whole::Quiet => "too little happens while parts need not hear of each other",
             Whole::Waiting => "several waited for each other most of the time",
         })
     }
