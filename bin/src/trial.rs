@@ -17,7 +17,7 @@ const ENOUGH: u64 = 20_000_000;
 /// The trial is about this part of a run at most: to do more than that twice costs more than it saves.
 const PART: u64 = 32;
 /// Events between two looks during the trial.
-pub(crate) const SLICE: u64 = 1 << 12;
+pub(crate) const SLICE: u64 = 1 << 10;
 /// Events of a window for each thread, below which it takes longer to begin and end the window, and to send
 /// what crosses the cut, than the threads gain. Waiting does not show it: who sends mail does not wait. Measured
 /// (docs/performance.md, "More cores").
