@@ -45,14 +45,18 @@ pub(crate) use channels::{CHANNEL_COUNT, VirtualChannels};
 use fault::Errors;
 use granularity::Logged;
 use lp_serial::Form;
-use lp_serial::control_symbol::{ControlSymbol, Stype0};
+use lp_serial::control_symbol::{Cause, ControlSymbol, Stype0};
 use lp_serial::cost::{SymbolSize, Watermarks};
-use lp_serial::link::{Channels, Config, Handover, LinkPort, PacketMeta, VcConfig};
+use lp_serial::link::{Channels, Config, Handover, LinkPort, OutputError, PacketMeta, VcConfig};
 use sim_core::{Class, Duration, EventKey, TimerSlot};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Most places that are kept without a look at which of them are over.
 const PLACES_MAX: usize = 64;
+
+/// Timeouts of a link after which it is said that errors let nothing through: one answer that is lost costs
+/// one of them, and that a few in a row are lost may be chance.
+const LOST_ANSWERS: u64 = 4;
 
 /// When the symbols of an instant are put together.
 const POLL: Class = Class::new(11);
@@ -180,6 +184,8 @@ pub(crate) struct End {
     told_again: bool,
     /// The partner has refused a packet and accepted none since.
     refused: bool,
+    /// When an error first kept a packet from the partner, or an answer was lost, since it last accepted one.
+    troubled_since: Option<u64>,
     /// While the link initialises: the link port may have something to say.
     calls: bool,
     /// The stype2 message that leaves with the symbol of this instant.
@@ -332,6 +338,7 @@ impl End {
             status_period: detail.status_period.0,
             told_again: false,
             refused: false,
+            troubled_since: None,
             calls: false,
             message: None,
             popped: 0,
@@ -400,6 +407,16 @@ impl End {
         (!bound).then_some(self.status_period)
     }
 
+    /// What it has told is bound to be told again.
+    pub fn tells_later(&self) -> bool {
+        self.told_again
+    }
+
+    /// Something was lost, and packets are outstanding: an answer or a timeout says what has become of them.
+    pub fn awaits_answer(&self) -> bool {
+        self.suspect && self.link.outstanding() > 0
+    }
+
     /// Its link is there and not yet up.
     pub(super) fn is_initialising(&self) -> bool {
         !(self.link.is_up() || self.link.is_down())
@@ -430,6 +447,36 @@ impl End {
     /// The partner has refused a packet and accepted none since.
     pub fn is_refused(&self) -> bool {
         self.refused
+    }
+
+    /// Packets have begun to leave, and are not acknowledged.
+    fn has_sent(&self) -> bool {
+        self.held.iter().any(|held| held.sent)
+    }
+
+    /// This packet has begun to leave, and is not acknowledged.
+    pub fn holds(&self, packet: u32) -> bool {
+        self.held.iter().any(|held| held.sent && held.packet == packet)
+    }
+
+    /// Since when errors have let no packet through to the partner, if it has been so for `patience` at least
+    /// and for so long that it is no matter of a few answers.
+    pub fn troubled_since(&self, now: u64, patience: u64) -> Option<u64> {
+        let answers = LOST_ANSWERS.saturating_mul(self.link.config().link_timeout);
+        self.troubled_since.filter(|since| now - since >= patience.max(answers))
+    }
+
+    /// The output side has an error to recover from: it matters to packets that were sent, and to those that
+    /// wait if the recovery does not come to its end.
+    fn note_error(&mut self, now: u64, error: OutputError) {
+        let matters = match error {
+            OutputError::NotAccepted(Cause::LackOfResources) => false,
+            OutputError::Timeout(_) => true,
+            _ => self.has_sent(),
+        };
+        if matters {
+            self.troubled_since.get_or_insert(now);
+        }
     }
 
     /// Whether a packet of VC0 of `priority` would be accepted here with so many buffers free.

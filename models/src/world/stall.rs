@@ -37,6 +37,8 @@ enum Reason {
     Stopped(u8, Option<Spot>),
     /// The link is down, or its ends have given up.
     NoLink,
+    /// Errors strike again and again, and let nothing through.
+    Errors,
     /// No credit; this packet holds a buffer of the neighbour, if one does.
     NoCredit(Option<Spot>),
 }
@@ -91,12 +93,16 @@ impl<'a, P: Build> View<'a, P> {
             return match () {
                 () if f.links.is_cut_off(port) => Reason::NoLink,
                 () if self.is_starved(record) => Reason::NoCredit(self.holder(spot, self.across(port))),
+                () if self.troubled_since(spot).is_some() => Reason::Errors,
                 () => Reason::Moving,
             };
         }
         let tx = &f.links.ports[port.index()].tx;
         if self.is_refused(port, record.priority) {
             return Reason::NoCredit(self.holder(spot, self.across(port)));
+        }
+        if self.troubled_since(spot).is_some() {
+            return Reason::Errors;
         }
         if tx.done > self.key {
             return Reason::Moving;
@@ -120,6 +126,8 @@ impl<'a, P: Build> View<'a, P> {
                 let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
                 // Recovery from errors, which may never stop, brings no credit from who tells of none.
                 let at_work = tx.clock.is_recovering() || end.is_busy() || partner.is_busy();
+                // A status that was lost is told again; who waits for an answer waits up to its timeout.
+                let at_work = at_work || partner.tells_later() || end.awaits_answer();
                 if at_work && !partner.is_mute() {
                     return Reason::Moving;
                 }
@@ -159,8 +167,9 @@ impl<'a, P: Build> View<'a, P> {
         let ahead = self
             .beside(port)
             .filter(|(other, p)| {
-                // A virtual channel waits for no other but VC0.
-                let same = matches!(vc_of(p.priority), vc if vc == 0 || vc == vc_of(record.priority));
+                // A virtual channel waits for no other but VC0; several VCs may share a channel.
+                let channel = |p: &Packet| f.links.channel_of(p.port, p.priority);
+                let same = matches!(channel(p), c if c == 0 || c == channel(record));
                 same && *other != spot && p.flags & WAITING != 0 && p.flags & AT_INPUT == 0 && in_way(p)
             })
             .min_by_key(|(_, p)| p.stamp);
@@ -178,9 +187,10 @@ impl<'a, P: Build> View<'a, P> {
     /// The packet of the same channel as this one that has held a buffer of `peer` longest.
     fn holder(&self, spot: Spot, peer: PortId) -> Option<Spot> {
         let links = &self.of(peer).links;
-        let vc = vc_of(self.record(spot).priority);
+        let channel = links.channel_of(peer, self.record(spot).priority);
         let waits = self.beside(peer).filter(|(other, p)| {
-            vc_of(p.priority) == vc && p.flags & WAITING != 0 && *other != spot && links.input_of(p) == peer
+            let same = links.channel_of(peer, p.priority) == channel && links.input_of(p) == peer;
+            same && p.flags & WAITING != 0 && *other != spot
         });
         waits.min_by_key(|(_, p)| p.stamp).map(|(other, _)| other)
     }
@@ -226,6 +236,7 @@ impl<'a, P: Build> View<'a, P> {
     fn stopped(&self, port: PortId, record: &Packet) -> Reason {
         let links = &self.of(port).links;
         let (channel, queue) = (links.channel_of(port, record.priority), record.queue);
+        let linked = links.ends.get(port.index()).is_some_and(|e| e.as_ref().is_some_and(|e| e.is_linked()));
         let cold = &links.cold[port.index()];
         let staging = cold.staging.as_ref().expect("a stopped queue has staging");
         let vc = staging.vcs.iter().nth(channel.into()).expect("the channel is active");
@@ -256,6 +267,8 @@ impl<'a, P: Build> View<'a, P> {
         let holder = self
             .beside(output)
             .filter(|(_, w)| w.flags & WAITING != 0 && w.port == output)
+            // A linked message is about one channel of the link that it came by (F-155).
+            .filter(|(_, w)| !linked || f.links.channel_of(peer, w.priority) == channel)
             .min_by_key(|(_, w)| w.stamp)
             .map(|(other, _)| other);
         match holder {
@@ -278,6 +291,27 @@ impl<'a, P: Build> View<'a, P> {
         self.of(peer).links.ends[peer.index()].as_ref().is_some_and(|partner| partner.is_mute())
     }
 
+    /// Since when errors have let nothing through to the neighbour of this packet, if that is as long as a
+    /// packet may wait, and the packet has waited for that long. Recovery is work as long as something comes of it.
+    fn troubled_since(&self, spot: Spot) -> Option<u64> {
+        let record = self.record(spot);
+        let links = &self.of(record.port).links;
+        let end = links.ends.get(record.port.index())?.as_ref()?;
+        if !links.is_symbolic(record.port) {
+            return None;
+        }
+        let now = self.key.time().0;
+        let patience = links.config.stall_after.map_or(u64::MAX, |patience| patience.0);
+        let since = end.troubled_since(now, patience)?;
+        let peer = self.across(record.port);
+        let mute = self.of(peer).links.ends[peer.index()].as_ref().is_some_and(|partner| partner.is_mute());
+        let waits = match record.flags & WAITING {
+            0 => end.holds(spot.packet),
+            _ => now - record.since.at >= patience,
+        };
+        (waits && !mute).then_some(since)
+    }
+
     fn describe(&self, spot: Spot) -> String {
         let record = self.record(spot);
         let port = record.port;
@@ -294,6 +328,7 @@ impl<'a, P: Build> View<'a, P> {
         let why = match self.reason(spot) {
             Reason::Moving => "which is at work".to_string(),
             Reason::NoLink => "its link is down".to_string(),
+            Reason::Errors => "errors let nothing through its link".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, holder) => {
                 let peer = path(self.across(port));
@@ -309,9 +344,11 @@ impl<'a, P: Build> View<'a, P> {
                 if holder.is_none() {
                     format!("{peer} advertises no free buffer, though no packet holds one")
                 } else {
-                    match vc_of(record.priority) {
-                        0 => format!("{peer} has no free buffer for priority {}", record.priority),
-                        vc => format!("{peer} has no free buffer for VC{vc}"),
+                    match (vc_of(record.priority), links.channel_of(port, record.priority)) {
+                        (0, _) => format!("{peer} has no free buffer for priority {}", record.priority),
+                        (vc, channel) => {
+                            format!("{peer} has no free buffer in channel {channel}, which carries VC{vc}")
+                        }
                     }
                 }
             }
@@ -325,7 +362,7 @@ impl<P: Build> WaitGraph for View<'_, P> {
 
     fn waits_for(&self, node: Spot) -> Option<Spot> {
         match self.reason(node) {
-            Reason::Moving | Reason::NoLink => None,
+            Reason::Moving | Reason::NoLink | Reason::Errors => None,
             Reason::Behind(other) => Some(other),
             Reason::Stopped(_, holder) | Reason::NoCredit(holder) => holder,
         }
@@ -339,7 +376,7 @@ const WATCH_STEPS: u64 = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Watchdog {
     pub stalls: Vec<StallReport>,
-    /// Places of which a stall has been reported: port, VC and staging queue.
+    /// Places of which a stall has been reported: port, channel and staging queue.
     stalled: Vec<(PortId, u8, u8)>,
     /// How long a packet may wait, ps; 0: nobody looks.
     pub stall_after: u64,
@@ -363,24 +400,26 @@ impl Watchdog {
         let mut old: Vec<(Spot, &Packet)> = (0..view.parts.len())
             .flat_map(|part| view.within(part))
             .filter(|(_, p)| p.since.at <= deadline)
-            .filter(|(_, p)| {
-                p.flags & WAITING != 0 || view.of(p.port).links.is_cut_off(p.port) || view.is_starved(p)
+            .filter(|(spot, p)| {
+                let stands = || view.of(p.port).links.is_cut_off(p.port) || view.is_starved(p);
+                p.flags & WAITING != 0 || stands() || view.troubled_since(*spot).is_some()
             })
             .collect();
         old.sort_by_key(|(_, p)| (p.since.at, p.source, p.origin, p.sequence, p.port));
         for (spot, record) in old {
             let port = record.port;
-            let place = (port, vc_of(record.priority), record.queue);
+            let links = &view.of(port).links;
+            let place = (port, links.channel_of(port, record.priority), record.queue);
             if seen.contains(&place) {
                 continue;
             }
             // At its source a packet may wait long behind others; only a stopped queue or a transmitter
             // that does not start anything is suspicious there.
-            let links = &view.of(port).links;
+            let troubled = view.troubled_since(spot);
             let clock = &links.ports[port.index()].tx.clock;
             let suspicious = match clock.stopped_since(record.priority, record.queue) {
                 Some(since) => since <= deadline,
-                None => links.nodes.is_switch(port) || clock.last_start() <= deadline,
+                None => links.nodes.is_switch(port) || clock.last_start() <= deadline || troubled.is_some(),
             };
             if !suspicious {
                 continue;
@@ -398,7 +437,10 @@ impl Watchdog {
             }
             let walk = nodes.iter().map(|n| view.describe(*n)).collect();
             self.stalled.push(place);
-            self.stalls.push(StallReport { at, since: Time(record.since.at), cycle, walk });
+            // Who has left for its link does not wait there, and stands since the errors began.
+            let left = troubled.filter(|_| record.flags & WAITING == 0);
+            let since = Time(left.unwrap_or(record.since.at));
+            self.stalls.push(StallReport { at, since, cycle, walk });
         }
         self.stalls.len() > before
     }

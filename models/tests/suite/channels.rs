@@ -146,6 +146,24 @@ fn continuous_traffic_that_is_damaged_is_lost() {
     assert!(sum(&outcome, |end| end.repeated) > 0);
 }
 
+/// VC1 and VC5 share the one channel of all links. Packets of VC5 for a link that is down hold its buffers in the
+/// switch: packets of VC1 wait for these, and so for the link. There are two places at which packets stand.
+#[test]
+fn who_holds_a_buffer_of_a_channel_may_be_in_another_vc() {
+    let mut net = single(3, switch(3));
+    everywhere(&mut net, &channels(1), FlowControl::Transmitter);
+    net.saturated(0, vc_priority(1), 1);
+    net.saturated(0, vc_priority(5), 2);
+    net.config.faults = vec![Fault { at: Time(10 * T), link: 2, action: FaultAction::Down }];
+    net.config.stall_after = Some(Duration(500 * T));
+    let (_, outcome) = net.run(10_000 * T);
+    for stall in &outcome.stalls {
+        let last = stall.walk.last().unwrap();
+        assert!(last.ends_with("its link is down"), "{:?}", stall.walk);
+    }
+    assert_eq!(outcome.stalls.len(), 2, "{:?}", outcome.stalls);
+}
+
 /// VC_status is repeated: with a refresh there are more symbols, and nothing else changes.
 #[test]
 fn refresh_costs_symbols_only() {

@@ -105,6 +105,7 @@ fn random_errors_lose_nothing_and_repeat_nothing() {
             net.burst(from, 1, (from + 1) % 6, 30 * T, 10);
         }
         all(&mut net);
+        net.config.stall_after = Some(Duration(500 * T));
         for (n, detail) in net.config.symbolic.iter_mut().enumerate() {
             for (side, damage) in detail.damage.iter_mut().enumerate() {
                 damage.errors = errors(&format!("link {n}/{side}"), 1_000);
@@ -119,6 +120,7 @@ fn random_errors_lose_nothing_and_repeat_nothing() {
         assert!(sum(&outcome, |end| end.damaged_idle) > 10);
         assert!(sum(&outcome, |end| end.recoveries) > 10);
         assert!(outcome.links.iter().all(|end| !end.2.failed));
+        assert!(outcome.stalls.is_empty(), "{:?}", outcome.stalls);
     }
 }
 
@@ -151,6 +153,31 @@ fn a_link_that_stays_down_is_what_the_walk_ends_at() {
     assert!(outcome.in_flight > 0);
     let last = outcome.stalls[0].walk.last().unwrap();
     assert!(last.ends_with("its link is down"), "{last}");
+}
+
+/// Where every character of one direction is wrong, no packet, or no answer, ever gets through: recovery from errors
+/// is at work all the time, and is no progress. It is said when four answers in a row have been lost, and
+/// no packet has moved for as long as one may wait; who waits behind that link ends there, too.
+#[test]
+fn errors_that_let_nothing_through_are_what_the_walk_ends_at() {
+    for (at, side) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let mut net = stream(60);
+        net.config.symbolic[at].damage[side].errors = errors("all", 1_000_000);
+        net.config.stall_after = Some(Duration(500 * T));
+        let (log, outcome) = net.run(10_000 * T);
+        // Where answers are lost packets have arrived, up to as many as may be outstanding.
+        assert_eq!(log.deliveries.is_empty(), at == side, "{at} {side}");
+        assert!(outcome.in_flight > 0);
+        let answers = 4 * 100 * ROUND;
+        for stall in &outcome.stalls {
+            let last = stall.walk.last().unwrap();
+            assert!(last.ends_with("errors let nothing through its link"), "{last}");
+            assert!(!stall.cycle && stall.at.0 >= answers, "{stall:?}");
+        }
+        let first = outcome.stalls.first().expect("a stall is told").at.0;
+        assert!(first <= answers + 3 * 500 * T, "{first}");
+        assert_eq!(outcome.stalls.len(), 1 + at, "a place at each link that waits");
+    }
 }
 
 /// Four lanes fall back to one: a fourth of the rate.

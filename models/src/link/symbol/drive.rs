@@ -223,6 +223,10 @@ impl<P: Build> Links<P> {
         let config = end.link.config();
         let unsettled = config.is_continuous(config.channel(meta));
         let (start, stored) = (flight.start, flight.stored);
+        if end.held.is_empty() {
+            // What was lost before did it no harm.
+            end.troubled_since = None;
+        }
         end.held.push(Held { serial, packet, start, stored, sent: false, again: false, unsettled });
         end.committed = Some((serial, flight.start));
         let until = last.expect("a packet was committed").1;

@@ -51,6 +51,7 @@ impl End {
     ) -> Vec<(u32, PacketMeta, u64)> {
         let mut outstanding = Vec::with_capacity(begun);
         self.held.clear();
+        self.troubled_since = None;
         (self.on_wire, self.committed) = (None, None);
         for (n, &Logged { packet, meta, flight, until }) in own.iter().enumerate() {
             let serial = self.serial;

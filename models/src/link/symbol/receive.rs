@@ -229,7 +229,7 @@ impl<P: Build> Links<P> {
             let end = self.end(port);
             match event {
                 LinkEvent::Acknowledged(serial) => {
-                    end.refused = false;
+                    (end.refused, end.troubled_since) = (false, None);
                     let lost = end.held.iter().find(|held| held.serial == serial && held.unsettled);
                     let lost = lost.map(|held| held.packet);
                     end.held.retain(|held| held.serial != serial);
@@ -244,6 +244,7 @@ impl<P: Build> Links<P> {
                 }
                 LinkEvent::OutputError(error) => {
                     end.suspect = true;
+                    end.note_error(now, error);
                     if let OutputError::Timeout(timer) = error {
                         end.stats.timeouts += 1;
                         let kind = match timer {
@@ -257,9 +258,14 @@ impl<P: Build> Links<P> {
                 }
                 LinkEvent::Recovered(_) => {
                     end.stats.recoveries += 1;
+                    if !end.has_sent() {
+                        // It goes on, and nothing has been lost.
+                        end.troubled_since = None;
+                    }
                     return Some(News::Recovered);
                 }
                 LinkEvent::Up(_) => {
+                    end.troubled_since = None;
                     if let Some(since) = end.down_since.take() {
                         end.stats.down_ps += now - since;
                     }
