@@ -419,7 +419,11 @@ impl Watchdog {
             let clock = &links.ports[port.index()].tx.clock;
             let suspicious = match clock.stopped_since(record.priority, record.queue) {
                 Some(since) => since <= deadline,
-                None => links.nodes.is_switch(port) || clock.last_start() <= deadline || troubled.is_some(),
+                // Repetitions count as starts.
+                None => {
+                    let fruitless = troubled.is_some() || view.is_refused(port, record.priority);
+                    links.nodes.is_switch(port) || clock.last_start() <= deadline || fruitless
+                }
             };
             if !suspicious {
                 continue;

@@ -144,15 +144,23 @@ fn a_link_that_flaps_loses_nothing() {
     }
 }
 
+/// Packets stand at the link, and at their source for want of a buffer of the switch: two places, whoever
+/// looks after the buffers. With receiver-controlled flow control the first link carries repetitions for ever.
 #[test]
-fn a_link_that_stays_down_is_what_the_walk_ends_at() {
-    let mut net = stream(60);
-    net.config.faults = vec![Fault { at: Time(10 * T), link: 1, action: FaultAction::Down }];
-    net.config.stall_after = Some(Duration(500 * T));
-    let (_, outcome) = net.run(10_000 * T);
-    assert!(outcome.in_flight > 0);
-    let last = outcome.stalls[0].walk.last().unwrap();
-    assert!(last.ends_with("its link is down"), "{last}");
+fn a_link_that_stays_down_is_what_the_walks_end_at() {
+    for flow in [FlowControl::Transmitter, FlowControl::Receiver] {
+        let mut net = stream(60);
+        net.config.symbolic.iter_mut().for_each(|detail| detail.flow = flow);
+        net.config.faults = vec![Fault { at: Time(10 * T), link: 1, action: FaultAction::Down }];
+        net.config.stall_after = Some(Duration(500 * T));
+        let (_, outcome) = net.run(10_000 * T);
+        assert!(outcome.in_flight > 0);
+        for stall in &outcome.stalls {
+            let last = stall.walk.last().unwrap();
+            assert!(last.ends_with("its link is down"), "{flow:?}: {last}");
+        }
+        assert_eq!(outcome.stalls.len(), 2, "{flow:?}: {:?}", outcome.stalls);
+    }
 }
 
 /// Where every character of one direction is wrong, no packet, or no answer, ever gets through: recovery from errors
@@ -177,6 +185,54 @@ fn errors_that_let_nothing_through_are_what_the_walk_ends_at() {
         let first = outcome.stalls.first().expect("a stall is told").at.0;
         assert!(first <= answers + 3 * 500 * T, "{first}");
         assert_eq!(outcome.stalls.len(), 1 + at, "a place at each link that waits");
+    }
+}
+
+/// Copies on links with errors: every member gets every packet once and in order, whoever looks after the
+/// buffers, and every copy that a switch has made is one that arrived. With a branch that is dead from some
+/// instant on the rest is under way, and nothing is counted twice or forgotten.
+#[test]
+fn copies_are_repeated_and_none_is_lost() {
+    for seed in 0..20 {
+        for flow in [FlowControl::Transmitter, FlowControl::Receiver] {
+            for dead in [false, true] {
+                let mut net = Net::new(vec![switch(4), switch(5)], &[0, 0, 1, 1, 1], &[(0, 1)]);
+                net.config.seed = seed;
+                let group = net.multicast(&[1, 2, 3, 4]);
+                net.constant(0, 0, group, 60, 0).limit = 50;
+                net.constant(2, 1, 1, 40, 0).limit = 50;
+                all(&mut net);
+                for (n, detail) in net.config.symbolic.iter_mut().enumerate() {
+                    detail.flow = flow;
+                    for (side, damage) in detail.damage.iter_mut().enumerate() {
+                        damage.errors = errors(&format!("link {n}/{side}"), 300);
+                    }
+                }
+                if dead {
+                    let at = Time((40 + seed) * T + 17 * seed);
+                    net.config.faults = vec![Fault { at, link: 3, action: FaultAction::Down }];
+                }
+                let (log, outcome) = net.run(20_000 * T);
+                let mut next = BTreeMap::new();
+                for d in &log.deliveries {
+                    let expected = next.entry((d.flow, d.destination)).or_insert(0);
+                    assert_eq!(d.sequence, *expected, "{seed} {flow:?}: {d:?}");
+                    *expected += 1;
+                    assert_eq!(d.parts.total(), d.latency());
+                }
+                assert_eq!((outcome.injected, outcome.dropped), (100, 0));
+                assert_eq!(100 + outcome.replicated, outcome.delivered + outcome.in_flight);
+                if !dead {
+                    assert_eq!((outcome.replicated, outcome.delivered), (3 * 50, 4 * 50 + 50));
+                    continue;
+                }
+                // Of what the first switch has sent on, the second makes three copies of each that got there.
+                let of =
+                    |to: u32| log.deliveries.iter().filter(|d| d.flow == 0 && d.destination == to).count();
+                assert!(of(3) < 50 && outcome.in_flight > 0, "{seed} {flow:?}");
+                assert!(of(2) >= of(3) && of(4) >= of(3));
+            }
+        }
     }
 }
 
