@@ -500,6 +500,9 @@ pub struct PduSummary {
     pub delivered: u64,
     /// Refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub lost: u64,
+    /// Those of them that are longer than their stream, or their receiver, takes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub too_long: u64,
     /// Lost without a word here: whole on their way, or at a receiver without such a stream.
     pub lost_unseen: u64,
     /// Delivered with other octets than were sent: a message of several was lost or came twice, which the
@@ -631,6 +634,7 @@ impl SessionSummary {
                 sent: stats.pdus_sent,
                 delivered: stats.pdus_delivered,
                 lost,
+                too_long: stats.pdus_too_long.min(lost),
                 lost_unseen: never.saturating_sub(stats.pdus_damaged + lost),
                 damaged: stats.pdus_damaged,
                 again: stats.pdus_again,
@@ -767,10 +771,15 @@ impl SessionSummary {
         if pdus.sent > 0 {
             let _ = write!(
                 out,
-                "\n    PDUs: {} sent, {} delivered, {} lost, {} waiting",
+                "\n    PDUs: {} sent, {} delivered, {} lost{}, {} waiting",
                 count_text(pdus.sent),
                 count_text(pdus.delivered),
                 count_text(pdus.lost),
+                match pdus.too_long {
+                    0 => String::new(),
+                    n if n == pdus.lost => " (longer than their stream takes)".to_owned(),
+                    n => format!(" ({} of them longer than their stream takes)", count_text(n)),
+                },
                 count_text(pdus.waiting)
             );
             if pdus.lost_unseen > 0 {

@@ -296,6 +296,8 @@ pub struct SessionStats {
     pub pdus_misdelivered: u64,
     /// PDUs refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub pdus_lost: u64,
+    /// Those of them that are longer than their stream, or their receiver, takes.
+    pub pdus_too_long: u64,
     /// PDUs whose last message was given up; some may have arrived, if only the answers were lost.
     pub pdus_failed: u64,
     /// PDUs that still wait at their senders: for a conduit, or for their turn on its stream.
@@ -414,6 +416,7 @@ impl SessionStats {
         self.pdus_again += other.pdus_again;
         self.pdus_misdelivered += other.pdus_misdelivered;
         self.pdus_lost += other.pdus_lost;
+        self.pdus_too_long += other.pdus_too_long;
         self.pdus_failed += other.pdus_failed;
         self.pdus_waiting += other.pdus_waiting;
         self.oldest_waiting = self.oldest_waiting.into_iter().chain(other.oldest_waiting).min();

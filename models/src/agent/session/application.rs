@@ -14,11 +14,12 @@ use crate::observe::probe::{ProtocolFact, SignalKind, TimeoutKind};
 use crate::observe::stats::SessionStats;
 use session_management::attribute::List;
 use session_management::conduit::Side;
-use session_management::endpoint::{Deadline, Ending, Event, OpenFailure, Outstanding, StreamRef};
+use session_management::endpoint::{Deadline, Ending, Event, OpenFailure, Outstanding, Refused, StreamRef};
 use session_management::ethernet;
 use session_management::message::Command;
 use session_management::protocol::{NO_STREAM, Protocol as Spoken};
 use session_management::register::Participation;
+use session_management::segment::Loss;
 use session_management::status::StatusBits;
 use sim_core::{Purpose, Stream, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -556,7 +557,7 @@ impl Seat<'_> {
                 self.look_up(cx.now, peer);
                 let typed = self.app.config.directory.get(&peer).is_some_and(|entry| entry.typed_data);
                 let sent = self.node.endpoint.send_unopened(cx.now, peer, stream, typed, pdu);
-                self.app.stats.pdus_lost += u64::from(sent.is_err());
+                self.sent(sent);
             }
             _ => self.send_to(cx.now, peer, pdu),
         }
@@ -592,9 +593,15 @@ impl Seat<'_> {
     }
 
     fn submit(&mut self, now: u64, peer: u16, transmit: u16, pdu: Vec<u8>) {
-        if self.node.endpoint.send_pdu(now, peer, transmit, pdu).is_err() {
-            self.app.stats.pdus_lost += 1;
-        }
+        let sent = self.node.endpoint.send_pdu(now, peer, transmit, pdu);
+        self.sent(sent);
+    }
+
+    /// What came of a PDU that the endpoint was to send: one that it refuses is lost.
+    pub(super) fn sent(&mut self, sent: Result<(), Refused>) {
+        let Err(why) = sent else { return };
+        self.app.stats.pdus_lost += 1;
+        self.app.stats.pdus_too_long += u64::from(matches!(why, Refused::TooLong { .. }));
     }
 
     fn take_pdu(&mut self, cx: &mut Cx<'_>, stream: StreamRef, octets: &[u8]) {
@@ -756,7 +763,10 @@ impl Seat<'_> {
                 self.app.note(cx, || names::ended_words(stream.side, stream.stream));
             }
             Event::Pdu { stream, octets, .. } => self.take_pdu(cx, stream, &octets),
-            Event::PduLost { .. } => self.app.stats.pdus_lost += 1,
+            Event::PduLost { why, .. } => {
+                self.app.stats.pdus_lost += 1;
+                self.app.stats.pdus_too_long += u64::from(why == Loss::TooLong);
+            }
             Event::FrameDropped { .. } => {
                 self.app.stats.pdus_lost += 1;
                 self.app.stats.frames_dropped += 1;

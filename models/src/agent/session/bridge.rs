@@ -142,7 +142,10 @@ impl Seat<'_> {
     fn broadcast(&mut self, now: u64, frame: Vec<u8>) {
         match self.app.config.server.filter(|server| *server != self.app.config.node) {
             Some(server) => self.send_to(now, server, frame),
-            None => self.app.stats.pdus_lost += u64::from(self.node.endpoint.broadcast(now, &frame).is_err()),
+            None => {
+                let sent = self.node.endpoint.broadcast(now, &frame);
+                self.sent(sent);
+            }
         }
     }
 
@@ -171,9 +174,8 @@ impl Seat<'_> {
         }
         if self.app.config.server == Some(self.app.config.node) && server_relays(stream.stream) && to != own {
             self.app.stats.repeated += 1;
-            if self.node.endpoint.broadcast(cx.now, frame).is_err() {
-                self.app.stats.pdus_lost += 1;
-            }
+            let sent = self.node.endpoint.broadcast(cx.now, frame);
+            self.sent(sent);
         }
         if !repeated && !self.app.config.bridges.is_empty() {
             self.app.beyond.learnt.insert(from, stream.peer);

@@ -113,6 +113,7 @@ impl Kind for Session {
     ) -> Option<BTreeMap<usize, ProtocolConfig>> {
         let nodes = self::cast(c, cast.at, flow, cast.places, cast.ends)?;
         unsegmented(c, cast, flow, &nodes)?;
+        above_mtu(c, cast, flow, &nodes);
         Some(nodes)
     }
 }
@@ -314,6 +315,77 @@ pub(crate) fn check_size(octets: u32, flow: &FlowSpec) -> (bool, String) {
     (octets > 0 && octets <= most, format!("1 to {most}"))
 }
 
+/// What is sent: the place that says so, what it is, and its octets.
+fn pdu_sizes(cast: &Cast<'_>, flow: &FlowSpec) -> Vec<(String, &'static str, u64)> {
+    let mut sizes = Vec::new();
+    match (cast.program, &flow.size) {
+        (Some(program), _) => {
+            let octets = program.longest_message().min(PROGRAM_PDU_OCTETS) + PROGRAM_PDU_HEADER;
+            sizes.push((format!("{}/session/program", cast.at), "PDU of a program", octets));
+        }
+        (None, Some(SizeSpec::Fixed(octets))) => {
+            sizes.push((format!("{}/size", cast.at), "PDU", (*octets).into()))
+        }
+        (None, Some(SizeSpec::Mix(parts))) => {
+            let sent = parts.iter().enumerate().filter(|(_, part)| part.weight > 0);
+            let place = |i: usize| format!("{}/size/{i}/payload", cast.at);
+            sizes.extend(sent.map(|(i, part)| (place(i), "PDU", part.payload.into())));
+        }
+        (None, None) => {}
+    }
+    sizes
+}
+
+/// A node sends no frame above the MTU that was agreed (7.2.1), and loses what is longer. Where that is bound to
+/// happen it is said: the MTUs of two nodes say what they agree on, if they do at all. Frames that cross a bridge,
+/// or go to everybody, are on streams of others.
+fn above_mtu(
+    c: &mut Compiler<'_>,
+    cast: &Cast<'_>,
+    flow: &FlowSpec,
+    nodes: &BTreeMap<usize, ProtocolConfig>,
+) {
+    let Some(ethernet) = flow.session.as_ref().and_then(|session| session.ethernet.as_ref()) else { return };
+    if ethernet.broadcast_every == Some(1) {
+        return;
+    }
+    let sessions = nodes.iter().filter_map(|(&device, node)| match node {
+        ProtocolConfig::Session(node) if node.bridges.is_empty() => Some((device, node)),
+        _ => None,
+    });
+    let sessions: BTreeMap<usize, &SessionConfig> =
+        sessions.map(|(device, node)| (device, &**node)).collect();
+    let sizes = pdu_sizes(cast, flow);
+    for (from, destinations) in cast.places {
+        for (&to, receiver) in sessions.iter().filter(|(to, _)| *to != from) {
+            let Some(sender) = sessions.get(from) else { continue };
+            let goes = match destinations {
+                Destinations::Fixed(id) => *id == c.ids[to],
+                Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => ids.contains(&c.ids[to]),
+                _ => false,
+            };
+            let agreed = sender.mtu.1.min(receiver.mtu.1);
+            if !goes || agreed < sender.mtu.0.max(receiver.mtu.0) {
+                continue;
+            }
+            for (pointer, what, octets) in sizes.iter().filter(|(.., octets)| *octets > agreed.into()) {
+                let name = |device: usize| &c.graph.nodes[device].name;
+                let message = format!(
+                    "\"{}\" and \"{}\" agree on an MTU of {agreed} octets: each {what} of {octets} octets is lost at \
+                     source",
+                    name(*from),
+                    name(to)
+                );
+                let less = if sender.mtu.1 <= receiver.mtu.1 { *from } else { to };
+                let mtu = format!("{}/session/mtu", c.devices[less].origin);
+                let finding = Diagnostic::warning("SC115", pointer, message);
+                let finding = finding.help(format!("up to {agreed} octets, or a larger MTU"));
+                c.once(finding.also(mtu, "the MTU"));
+            }
+        }
+    }
+}
+
 /// A PDU behind a header of DATA2 is never segmented (§4.3.3): the message that takes it has to fit into the
 /// mailbox of its receiver. Who accepts a stream says what header and which mailbox.
 fn unsegmented(
@@ -334,22 +406,7 @@ fn unsegmented(
         })
     };
     let around = if session.ethernet.is_some() { FRAME_HEADER } else { 0 };
-    let mut sizes: Vec<(String, &str, u64)> = Vec::new();
-    match (cast.program, &flow.size) {
-        (Some(program), _) => {
-            let octets = program.longest_message().min(PROGRAM_PDU_OCTETS) + PROGRAM_PDU_HEADER;
-            sizes.push((format!("{}/session/program", cast.at), "PDU of a program", octets));
-        }
-        (None, Some(SizeSpec::Fixed(octets))) => {
-            sizes.push((format!("{}/size", cast.at), "PDU", (*octets).into()))
-        }
-        (None, Some(SizeSpec::Mix(parts))) => {
-            let sent = parts.iter().enumerate().filter(|(_, part)| part.weight > 0);
-            let place = |i: usize| format!("{}/size/{i}/payload", cast.at);
-            sizes.extend(sent.map(|(i, part)| (place(i), "PDU", part.payload.into())));
-        }
-        (None, None) => {}
-    }
+    let sizes = pdu_sizes(cast, flow);
     let before = c.out.len();
     for (device, node) in nodes() {
         let SessionData::Message(mailbox) = node.data else { continue };

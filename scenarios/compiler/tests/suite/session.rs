@@ -1,9 +1,11 @@
 //! What the compiler makes of session management, run.
 
+use crate::watched::watched;
 use models::probe::Journey;
 use models::stats::SessionTotals;
 use models::{Outcome, Probe, Progress, RunOptions, Watched};
 use scenarios::load;
+use serde_json::{Value, json};
 
 /// When the one PDU of a stream arrives whose ACCEPT meets twenty commands that a host takes a microsecond
 /// each for, at the end that sends them or at the one that gets them.
@@ -331,6 +333,53 @@ fn a_pdu_of_data2_is_one_message() {
     }
 }
 
+/// Frames that are bound to be lost, because their nodes agree on a smaller MTU, are told before the run, at their size,
+/// and the run loses just these: half of what goes to the node with 900 octets, nothing of what goes to the
+/// other. Nodes that come to no conduit, and frames to everybody, have no MTU that could be exceeded.
+///
+/// Proves: SMP-7.2.1-2
+#[test]
+fn frames_above_the_mtu_are_told() {
+    let scenario = |own: Value, peer: Value, every: u32| {
+        json!({
+            "name": "x",
+            "topology": {"single_switch": {"ports": 3}},
+            "overrides": [
+                {"devices": "ep/1", "endpoint": {"session": {"mtu": peer}}}
+            ],
+            "endpoint": {"session": {"mtu": own}},
+            "traffic": [{
+                "name": "frames", "from": "ep/0", "to": {"cycle": ["ep/1", "ep/2"]},
+                "session": {"ethernet": {"mtu": 1500, "broadcast_every": every}},
+                "size": [{"payload": 900, "weight": 1}, {"payload": 901, "weight": 1}],
+                "arrivals": {"constant": {"interval": "10 us"}}, "limit": 40
+            }],
+            "run": {"until": "1 ms"}
+        })
+    };
+    let range = |to: u16| json!({"from": 64, "to": to});
+    for (own, peer, every, told) in [
+        (range(1_500), range(900), 0, true),
+        (range(1_500), range(901), 0, false),
+        (range(1_500), json!(900), 0, true),
+        (json!(1_500), json!(900), 0, false),
+        (range(1_500), range(900), 1, false),
+    ] {
+        let what = format!("{own} and {peer}");
+        let scenario = scenario(own, peer, every);
+        let plan = load(&scenario.to_string(), "x.json", &[]);
+        let plan = plan.unwrap_or_else(|errors| panic!("{what}: {}", errors.render()));
+        let found: Vec<&str> = plan.warnings.items.iter().map(|item| item.pointer.as_str()).collect();
+        let expected: &[&str] = if told { &["/traffic/0/size/1/payload"] } else { &[] };
+        assert_eq!(found, expected, "{what}");
+        let ((), outcome) = watched(&scenario);
+        let stats = totals(&outcome).stats;
+        assert_eq!((stats.pdus_sent, stats.pdus_too_long > 0), (40, told), "{what}: {stats:?}");
+        assert_eq!(stats.pdus_lost, stats.pdus_too_long, "{what}");
+        assert!(stats.pdus_too_long < 20, "only what goes to ep/1, and is longer: {what}");
+    }
+}
+
 /// Of two ranges the smaller end is agreed, and a longer frame is lost at its source. A node that takes one
 /// MTU alone refuses who asks for less, so two such nodes come to no conduit.
 ///
@@ -345,6 +394,7 @@ fn nodes_with_different_mtus() {
         let stats = &totals.stats;
         assert_eq!((totals.pairs, stats.refuses), (1, 0), "{own} and {peer}: {totals:?}");
         assert_eq!((stats.pdus_delivered, stats.pdus_lost), (arrive, 3 - arrive), "{own} and {peer}");
+        assert_eq!(stats.pdus_too_long, 3 - arrive, "{own} and {peer}");
     }
     let apart = run(r#""mtu": 1500"#, r#""mtu": 700"#, ethernet);
     assert_eq!((apart.pairs, apart.records, apart.stats.refuses), (0, 0, 1), "{apart:?}");
