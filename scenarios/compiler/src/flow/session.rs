@@ -371,7 +371,7 @@ fn above_mtu(
             for (pointer, what, octets) in sizes.iter().filter(|(.., octets)| *octets > agreed.into()) {
                 let name = |device: usize| &c.graph.nodes[device].name;
                 let message = format!(
-                    "\"{}\" and \"{}\" agree on an MTU of {agreed} octets: each {what} of {octets} octets is lost at \
+                    "\"{}\" and \"{}\" agree on an MTU of {agreed} octets: each {what} of {octets} octets is lost at its \
                      source",
                     name(*from),
                     name(to)
