@@ -15,7 +15,7 @@ mod program;
 mod session;
 mod transfer;
 
-use arrival::ratio;
+use arrival::{Beginnings, ratio};
 pub(crate) use program::{expand as expand_program, of as program_of};
 pub(crate) use transfer::{Clock, Slowest, slowest};
 
@@ -89,9 +89,8 @@ pub(crate) trait Kind: Sync {
     /// say something: field, whether it is given, why, what to do. That is told, and is no mistake.
     fn spare(&self, _flow: &FlowSpec, _spare: &mut dyn FnMut(&str, bool, &str, &str)) {}
 
-    /// When the first endpoint of `from` begins, and how much later each one after it does, with the field
-    /// that holds these times.
-    fn beginnings(&self, _flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+    /// When endpoints of `from` begin, with the field that holds these times.
+    fn beginnings(&self, _flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
         None
     }
 
@@ -319,8 +318,8 @@ impl Traffic<'_> {
         let devices = devices(c);
         let Some(hosts) = kind.hosts(c, &at, flow, &mut places, &devices) else { return };
         let Some(ends) = self::ends(c, &at, flow, &places) else { return };
-        if let Some((key, first, offset)) = kind.beginnings(flow) {
-            arrival::check_beginnings(c, &format!("{at}/{key}"), (first, offset), &places);
+        if let Some((key, beginnings)) = kind.beginnings(flow) {
+            beginnings.check(c, &format!("{at}/{key}"), &places);
         }
         let (hosts, program) = (&hosts, program.as_ref());
         let cast = Cast { at: &at, index, places: &places, ends: &ends, devices: &devices, hosts, program };

@@ -138,29 +138,45 @@ fn starts(c: &mut Compiler<'_>, flow: &FlowSpec, pointer: &str, first: impl Fn(u
     }
 }
 
-/// Whether all endpoints of a flow begin before the run is over: the first at some time, each other so much
-/// after the one before it.
-pub(super) fn check_beginnings(
-    c: &mut Compiler<'_>,
-    at: &str,
-    (first, offset): (u64, u64),
-    places: &[(usize, Destinations)],
-) {
-    let until = c.run.until.0;
-    let begin = |position: u64| first.saturating_add(position.saturating_mul(offset));
-    // That the first one is too late is said of its own time.
-    let mut late = places.iter().zip(0..).skip(1).filter(|(_, position)| begin(*position) > until);
-    let Some(((device, _), position)) = late.next().filter(|_| first <= until) else { return };
-    let others = late.count();
-    let message = format!(
-        "\"{}\" would begin at {}, and the run is over at {}{}",
-        c.graph.nodes[*device].name,
-        units::time_text(begin(position)),
-        units::time_text(until),
-        if others > 0 { format!("; {} later still", count(others, "endpoint")) } else { String::new() }
-    );
-    let help = "a shorter time, fewer endpoints in \"from\", or a longer \"run.until\"";
-    c.once(Diagnostic::error("SC120", format!("{at}/offset"), message).help(help).beyond_run());
+/// When the endpoints of a flow begin: the first at some time, each other so much after the one before it,
+/// and each of them up to so much later, at random.
+pub(crate) struct Beginnings {
+    pub first: u64,
+    pub offset: u64,
+    pub spread: u64,
+}
+
+impl Beginnings {
+    /// Whether all of them begin before the run is over.
+    pub fn check(&self, c: &mut Compiler<'_>, at: &str, places: &[(usize, Destinations)]) {
+        let until = c.run.until.0;
+        let over = units::time_text(until);
+        let begin = |position: u64| self.first.saturating_add(position.saturating_mul(self.offset));
+        // That the first one is too late is said of its own time.
+        if self.first > until {
+            return;
+        }
+        let mut late = places.iter().zip(0..).filter(|(_, position)| begin(*position) > until);
+        if let Some(((device, _), position)) = late.next() {
+            let others = match late.count() {
+                0 => String::new(),
+                more => format!("; {} later still", count(more, "endpoint")),
+            };
+            let name = &c.graph.nodes[*device].name;
+            let begin = units::time_text(begin(position));
+            let message = format!("\"{name}\" would begin at {begin}, and the run is over at {over}{others}");
+            let help = "a shorter time, fewer endpoints in \"from\", or a longer \"run.until\"";
+            c.once(Diagnostic::error("SC120", format!("{at}/offset"), message).help(help).beyond_run());
+            return;
+        }
+        let latest = begin((places.len() as u64).saturating_sub(1)).saturating_add(self.spread);
+        if latest > until {
+            let latest = units::time_text(latest);
+            let message = format!("some may begin as late as {latest}, and the run is over at {over}");
+            let help = "nothing to do if that is meant; otherwise a shorter time, or a longer \"run.until\"";
+            c.once(Diagnostic::warning("SC120", format!("{at}/spread"), message).help(help));
+        }
+    }
 }
 
 /// Ratio of a share.

@@ -4,7 +4,7 @@
 //! stage comes when. So [`assign`] hands out the work when all ends are known.
 
 use super::hosts::Placed;
-use super::{Cast, Kind, Sized};
+use super::{Beginnings, Cast, Kind, Sized};
 use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::quantities::Quantities;
@@ -74,9 +74,10 @@ impl Kind for Initialise {
         idle("stop", flow.stop.is_some(), why, help);
     }
 
-    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
         let own = flow.initialise.as_ref()?;
-        Some(("initialise", filled(&own.at).get(), filled(&own.offset).get()))
+        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
+        Some(("initialise", Beginnings { first, offset, spread: 0 }))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {

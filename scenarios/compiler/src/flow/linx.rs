@@ -6,7 +6,7 @@ mod script;
 use super::messages::{self, Carried};
 use super::program;
 use super::session::member;
-use super::{Cast, Kind, Sized, fits};
+use super::{Beginnings, Cast, Kind, Sized, fits};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::faults::Spells;
@@ -63,9 +63,10 @@ impl Kind for Linx {
         }
     }
 
-    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
         let own = flow.linx.as_ref()?;
-        Some(("linx", filled(&own.at).get(), filled(&own.offset).get()))
+        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
+        Some(("linx", Beginnings { first, offset, spread: filled(&own.spread).get() }))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {

@@ -8,7 +8,7 @@ mod vendor;
 
 use super::messages::{self, Carried};
 use super::program;
-use super::{Cast, Kind, Sized, fits};
+use super::{Beginnings, Cast, Kind, Sized, fits};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::quantities::Quantities;
@@ -67,9 +67,10 @@ impl Kind for Session {
         }
     }
 
-    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
         let own = flow.session.as_ref()?;
-        Some(("session", filled(&own.at).get(), filled(&own.offset).get()))
+        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
+        Some(("session", Beginnings { first, offset, spread: filled(&own.spread).get() }))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
@@ -298,9 +299,8 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
 const CENSUSES: u64 = 10_000;
 
 fn check_census(c: &mut Compiler<'_>, at: &str, session: &SessionSpec) {
-    let Some(every) = session.census.as_ref().and_then(|every| every.read().ok()) else { return };
-    let run = c.spec.run.as_ref().and_then(|run| run.until.as_ref());
-    let until = run.and_then(|until| until.read().ok()).unwrap_or(0);
+    let Some(every) = session.census.as_ref().map(Quantity::get) else { return };
+    let until = c.run.until.0;
     if every == 0 || until / every > CENSUSES {
         let message = format!("a census every {} of {}", units::time_text(every), units::time_text(until));
         let help = format!("allowed: 1 to {CENSUSES} times in a run");

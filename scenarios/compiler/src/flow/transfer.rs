@@ -10,7 +10,7 @@ use super::hosts as software;
 use super::messages;
 use super::program::Program;
 use super::session::octets;
-use super::{Cast, Hosts, Kind, Sized};
+use super::{Beginnings, Cast, Hosts, Kind, Sized};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::medium;
@@ -74,9 +74,10 @@ impl Kind for Transfer {
         }
     }
 
-    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, u64, u64)> {
+    fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
         let own = flow.st.as_ref()?;
-        Some(("st", filled(&own.at).get(), filled(&own.offset).get()))
+        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
+        Some(("st", Beginnings { first, offset, spread: filled(&own.spread).get() }))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {

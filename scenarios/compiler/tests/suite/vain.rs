@@ -119,6 +119,21 @@ fn a_trace_ends_with_its_run() {
     assert_eq!(places(&errors(&nothing), "SC120"), [("/traffic/0/arrivals/trace", Severity::Error)]);
 }
 
+/// Who begins up to so much later, at random, may begin after the run: that is told.
+#[test]
+fn a_spread_beyond_the_run_is_told() {
+    let told = |begin: &str, spread: &str| {
+        let linx = json!({"at": begin, "offset": "100 us", "spread": spread});
+        let flow = json!({"name": "l", "from": ["ep/0", "ep/1", "ep/2"], "to": "ep/3", "linx": linx});
+        let items = plan(&json!({"traffic": [flow]})).warnings.items;
+        places(&items, "SC120").iter().map(|(at, severity)| ((*at).to_owned(), *severity)).collect::<Vec<_>>()
+    };
+    let late = [("/traffic/0/linx/spread".to_owned(), Severity::Warning)];
+    assert_eq!(told("0 ps", "800 us"), []);
+    assert_eq!(told("0 ps", "801 us"), late);
+    assert_eq!(told("700 us", "101 us"), late);
+}
+
 /// Of n endpoints the last begins (n - 1) offsets after the first. Whoever cuts the run short is told; the
 /// file itself may not promise what its run does not reach.
 #[test]
