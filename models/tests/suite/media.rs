@@ -358,3 +358,37 @@ fn switch_addresses_are_no_part_of_frames() {
         assert_eq!((&one[..at], &one[at + 6..]), (&two[..at], &two[at + 6..]), "{medium:?}");
     }
 }
+
+/// What was dropped: of which flow, and how many endpoints do not get it.
+#[derive(Default)]
+struct Drops(Vec<(u16, u64)>);
+
+impl Probe for Drops {
+    fn dropped(&mut self, dropped: &models::probe::Dropped) {
+        self.0.push((dropped.flow, dropped.members));
+    }
+}
+
+/// A frame for a group that finds no room is missing at every member, one for an endpoint there alone.
+#[test]
+fn a_group_misses_what_is_dropped() {
+    for members in [&[2, 3, 4][..], &[1, 2, 3, 4]] {
+        let mut net = on_medium(Medium::Ethernet, 5, switch(5));
+        net.buffers(2);
+        let group = net.multicast(members);
+        net.saturated(0, 0, group);
+        net.saturated(1, 0, 2);
+        let mut simulation =
+            models::Simulation::new(Arc::new(net.config.clone()), RunOptions::default(), Drops::default());
+        simulation.run(Time(1_000 * MICROSECOND), u64::MAX);
+        let (drops, outcome) = simulation.finish();
+        assert_eq!(drops.0.len() as u64, outcome.dropped);
+        let law = [members.len() as u64, 1];
+        let mut of_flow = [0, 0];
+        for (flow, missing) in drops.0 {
+            of_flow[usize::from(flow)] += 1;
+            assert_eq!(missing, law[usize::from(flow)], "flow {flow}");
+        }
+        assert!(of_flow[0] > 10, "{of_flow:?}");
+    }
+}
