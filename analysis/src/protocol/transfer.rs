@@ -194,6 +194,9 @@ pub struct TransferSummary {
     pub frames: [u64; 3],
     /// Frames lost, doubled and delayed on purpose.
     pub faults: [u64; 3],
+    /// Frames of which a bit was made wrong on purpose, if any were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<u64>,
     /// Op_timeouts.
     pub timeouts: u64,
     /// Operations given up after Max_Retry.
@@ -291,6 +294,7 @@ impl TransferSummary {
             cts_share: Num(stats.cts.octets as f64 / octets.max(1) as f64),
             frames: [stats.data.frames, stats.cts.frames, stats.control.frames],
             faults: [stats.lost, stats.doubled, stats.delayed],
+            damaged: (stats.damaged > 0).then_some(stats.damaged),
             timeouts: stats.timeouts,
             exhausted: stats.exhausted,
             logged: stats.logged,
@@ -374,7 +378,7 @@ impl TransferSummary {
                 let _ = write!(out, ", {} {what}", count_text(count));
             }
         }
-        out += &on_purpose("frames", self.faults);
+        out += &on_purpose("frames", self.faults, self.damaged.unwrap_or(0));
         if let Some(program) = &self.program {
             let _ = write!(out, "\n    {}", program.line());
         }

@@ -900,7 +900,7 @@ fn settings(d: &mut Draw, fields: &mut Fields, stripes: bool, flow: &Fields) {
     } else if is_transfer {
         d.set(fields, 25, "StSpec/first_offset", &[0, 100, 1_536]);
     }
-    if is_transfer && !program && d.chance(15) {
+    if !program && d.chance(15) {
         let mut end = Fields::new();
         end.insert("after".into(), d.of("EndSpec/after", &["3 us", "30 us"]).into());
         d.set(&mut end, 50, "EndSpec/by", &["from", "to"]);
@@ -924,12 +924,25 @@ fn settings(d: &mut Draw, fields: &mut Fields, stripes: bool, flow: &Fields) {
         fields.insert("upper".into(), upper.into());
     }
     d.set(fields, 15, "StSpec/byte_order", &["big", "little"]);
+    let unchecked = fields.get("checksum").is_some_and(|checksum| checksum == false);
+    if !unchecked && d.chance(15) {
+        let shares = [json!({"control": 0.02}), json!({"data": "3 %"}), json!({"control": 0.1, "data": 0.1})];
+        fields.insert("damaged".into(), d.of("StSpec/damaged", &shares));
+        // Two wrong bits under one checksum may cancel, and that is no mistake of the program.
+        if kind != "fetch_op" {
+            fields.insert("checksum_segment".into(), 1.into());
+        }
+    }
+    if !program {
+        d.set(fields, 10, "StSpec/disconnect_after", &["2 us", "40 us"]);
+    }
     // The last endpoint of `from` may be named, or a pattern.
     let named = flow.get("from").and_then(Value::as_array).and_then(|names| names.last()).cloned();
     if let Some(endpoints) = named.filter(|_| d.chance(50) && !stripes) {
         let mut end = Fields::new();
         end.insert("endpoints".into(), endpoints);
         d.set(&mut end, 40, "StEndSpec/stu", &[256]);
+        d.set(&mut end, 30, "StEndSpec/cut", &[256]);
         d.set(&mut end, 50, "StEndSpec/bufsize", &[65_536_u64, 1 << 32]);
         if fields.contains_key("ring") {
             end.remove("bufsize");
@@ -939,7 +952,9 @@ fn settings(d: &mut Draw, fields: &mut Fields, stripes: bool, flow: &Fields) {
             d.set(&mut end, 50, "StEndSpec/out_of_order", &[true, false]);
         }
         d.set(&mut end, 50, "StEndSpec/byte_order", &["big", "little"]);
-        d.set(&mut end, 50, "StEndSpec/checksum", &[true, false]);
+        if !fields.contains_key("damaged") {
+            d.set(&mut end, 50, "StEndSpec/checksum", &[true, false]);
+        }
         fields.insert("ends".into(), json!([end]));
     }
 }

@@ -62,12 +62,14 @@ const CHECK_EVERY: u64 = 64;
 #[derive(Debug)]
 enum Action {
     Connect(u16),
-    /// A late frame arrives.
-    Arrive(Vec<u8>, u8),
+    /// A late frame arrives, at an interface; what was drawn for a wrong bit.
+    Arrive(Vec<u8>, u8, Option<u64>),
     /// The program has computed.
     Computed(u32),
-    /// The application ends a Transfer, if it is not over.
+    /// The application ends a Transfer or a region, if it is not over.
     End(ConnectionId, u32),
+    /// The application takes a connection down, if it is not gone.
+    Disconnect(ConnectionId),
     /// The upper layer looks for news, or goes on.
     Look,
 }
@@ -101,6 +103,11 @@ impl Link {
         own + self.out.len() + self.regions.puts.len()
     }
 
+    /// Whether a Transfer is not over, or a region.
+    fn is_on(&self, sequence: u32) -> bool {
+        self.running.contains_key(&sequence) || self.regions.is_on(sequence)
+    }
+
     /// When the oldest of these was begun.
     fn oldest(&self) -> Option<u64> {
         let running = self.running.values().chain(self.regions.puts.values());
@@ -123,6 +130,8 @@ pub(crate) struct Transfer {
     medium: Medium,
     /// What becomes of the frame that is being received.
     copies: [Option<Fate>; 2],
+    /// What was drawn for a wrong bit of it.
+    wrong: Option<u64>,
     program: Option<Box<Program>>,
     /// Open connections that the program sends on, by node, and what waits for one.
     lines: BTreeMap<u16, ConnectionId>,
@@ -164,6 +173,20 @@ fn words(header: &Header) -> String {
     }
 }
 
+fn is_data(operation: &[u8]) -> bool {
+    operation.first().is_some_and(|octet| octet >> 3 == Op::Data as u8)
+}
+
+/// An operation with one wrong bit, whichever was drawn: of its payload, if it is Data. `None`: it has none.
+fn damaged(operation: &[u8], drawn: u64) -> Option<Vec<u8>> {
+    let first = if is_data(operation) { HEADER_BYTES } else { 0 };
+    let bits = operation.len().checked_sub(first)? as u64 * 8;
+    let bit = drawn.checked_rem(bits)?;
+    let mut octets = operation.to_vec();
+    octets[first + (bit / 8) as usize] ^= 1 << (bit % 8);
+    Some(octets)
+}
+
 fn channel(job: &TransferJob) -> DataChannel {
     DataChannel::new(job.channel).expect("the compiler checks the channel")
 }
@@ -187,6 +210,7 @@ impl Transfer {
             entries: 0,
             medium: Medium::new(seed, config),
             copies: [None, None],
+            wrong: None,
             program: config.program.as_ref().map(|program| Box::new(Program::new(program))),
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -537,6 +561,10 @@ impl Transfer {
             }
             Event::Opened => {
                 cx.emit(ProtocolFact::Connected);
+                let accepted = self.links.get(&connection).is_some_and(|link| link.own.is_none());
+                if let Some(after) = self.config.job.disconnect_after.filter(|_| accepted) {
+                    self.plan(cx.fabric_now.saturating_add(after.0), Action::Disconnect(connection));
+                }
                 if let Some(peer) = self.links.get(&connection).and_then(|link| link.own) {
                     self.ledger.stats.opened += 1;
                     self.lines.insert(peer, connection);
@@ -571,9 +599,9 @@ impl Transfer {
             Event::ReadRequested { id, t_len } => self.serve(cx, connection, id, t_len),
             Event::Finished { id, outcome, bytes } => {
                 self.finished(cx, connection, id, (outcome, bytes));
-                self.region_finished(cx, connection, id);
+                self.region_finished(cx, connection, id, outcome);
             }
-            Event::RegionRequested { id, t_len } => self.region_requested(cx.now, connection, id, t_len),
+            Event::RegionRequested { id, t_len } => self.region_requested(cx, connection, id, t_len),
             Event::RegionReady { .. } => self.region_ready(cx, connection),
             Event::PutFinished { put, outcome, .. } => self.put_finished(cx, connection, put, outcome),
             Event::PutArrived { id, put } => self.put_arrived(connection, id, put),
@@ -700,12 +728,15 @@ impl Transfer {
     }
 
     /// A frame has come to the protocol.
-    fn handle(&mut self, cx: &mut Cx<'_>, frame: &[u8], interface: u8) {
+    fn handle(&mut self, cx: &mut Cx<'_>, frame: &[u8], interface: u8, wrong: Option<u64>) {
         let own = address_of(self.config.interfaces[usize::from(interface)]);
         match lower::parse(self.config.medium, frame) {
             Some(found) if found.to == own => {
                 self.frames += 1;
-                self.endpoint.handle(cx.now, (found.from, interface), found.operation);
+                let damaged = wrong.and_then(|drawn| damaged(found.operation, drawn));
+                self.ledger.stats.damaged += u64::from(damaged.is_some());
+                let operation = damaged.as_deref().unwrap_or(found.operation);
+                self.endpoint.handle(cx.now, (found.from, interface), operation);
             }
             _ => self.ledger.stats.foreign += 1,
         }
@@ -769,9 +800,9 @@ impl Protocol for Transfer {
 
     fn loses(&mut self, received: &Received) -> bool {
         let frame = received.payload.as_bytes().expect("Scheduled Transfer sends bytes");
-        let is_data =
-            frame.get(lower::overhead(self.config.medium)).is_some_and(|octet| octet >> 3 == Op::Data as u8);
+        let is_data = frame.get(lower::overhead(self.config.medium)..).is_some_and(is_data);
         self.copies = self.medium.copies(is_data);
+        self.wrong = self.copies[0].and_then(|_| self.medium.damage(is_data));
         self.copies[0].is_none()
     }
 
@@ -785,7 +816,7 @@ impl Protocol for Transfer {
             Conveyance::Frame { interface } | Conveyance::Stripe { interface, .. } => interface,
             _ => 0,
         };
-        let copies = self.copies;
+        let (copies, wrong) = (self.copies, self.wrong);
         match copies {
             [None, _] => {
                 self.ledger.stats.lost += 1;
@@ -798,10 +829,10 @@ impl Protocol for Transfer {
         }
         for fate in copies.into_iter().flatten() {
             match fate {
-                Fate::Now => self.handle(cx, frame, interface),
+                Fate::Now => self.handle(cx, frame, interface, wrong),
                 Fate::Later(time) => {
                     self.ledger.stats.delayed += 1;
-                    self.plan(cx.fabric_now + time, Action::Arrive(frame.to_vec(), interface));
+                    self.plan(cx.fabric_now + time, Action::Arrive(frame.to_vec(), interface, wrong));
                 }
             }
         }
@@ -836,7 +867,7 @@ impl Protocol for Transfer {
                     self.ledger.stats.connects += 1;
                     self.links.insert(id, Link::new(Some(peer)));
                 }
-                Action::Arrive(frame, interface) => self.handle(cx, &frame, interface),
+                Action::Arrive(frame, interface, wrong) => self.handle(cx, &frame, interface, wrong),
                 Action::Computed(op) => {
                     if let Some(program) = &mut self.program {
                         program.computed(op);
@@ -846,10 +877,11 @@ impl Protocol for Transfer {
                 Action::Look => {}
                 Action::End(connection, sequence) => {
                     let link = self.links.get(&connection);
-                    if link.is_some_and(|link| link.running.contains_key(&sequence)) {
+                    if link.is_some_and(|link| link.is_on(sequence)) {
                         self.endpoint.end(cx.now, connection, sequence);
                     }
                 }
+                Action::Disconnect(connection) => self.endpoint.disconnect(cx.now, connection),
             }
             self.drain(cx);
         }

@@ -176,6 +176,8 @@ pub struct TransferJob {
     pub state_every: u32,
     /// The connection is taken down after its last Transfer.
     pub disconnect: bool,
+    /// The end that was connected to takes the connection down so long after it was open there.
+    pub disconnect_after: Option<Duration>,
     /// D: the Data Channel, 1 to 3.
     pub channel: u8,
     /// Opaque of the Data of Writes and Puts (6.2.10).
@@ -189,7 +191,7 @@ pub struct TransferJob {
     /// Transfers have no length (T_len 0): octets of the rings of memory that they go through at both ends, a
     /// multiple of Blocks and buffers.
     pub ring: Option<u64>,
-    /// Transfers are ended by the application, if they are not over.
+    /// Transfers, or regions with all that works on them, are ended by the application, if they are not over.
     pub end: Option<TransferEnding>,
     /// Interrupt and payload of Request_Connection, Request_To_Send, Request_To_Receive,
     /// Request_Memory_Region, Get and FetchOp.
@@ -209,6 +211,7 @@ impl Default for TransferJob {
             notify: false,
             state_every: 0,
             disconnect: true,
+            disconnect_after: None,
             channel: 1,
             opaque: 0,
             interrupt: false,
@@ -275,6 +278,8 @@ pub struct TransferFaults {
     pub doubled: u32,
     /// Late: overtaken by others.
     pub delayed: u32,
+    /// One bit is wrong.
+    pub damaged: u32,
 }
 
 impl TransferFaults {

@@ -158,6 +158,8 @@ fn moments(spec: &Spec) -> Vec<(String, u64)> {
             let begin = st.at.as_ref().map_or(0, Quantity::get);
             let after = st.end.as_ref().map(|end| end.after.get());
             ends.extend(after.map(|after| (format!("{at}/end/after"), begin.saturating_add(after))));
+            let after = st.disconnect_after.as_ref().map(|after| begin.saturating_add(after.get()));
+            ends.extend(after.map(|after| (format!("{at}/disconnect_after"), after)));
         }
         if let Some(linx) = &flow.linx {
             let at = format!("/traffic/{n}/linx");

@@ -29,6 +29,13 @@ impl Medium {
         Medium { faults: config.faults, delay: config.delay.0, draws }
     }
 
+    /// What is drawn for a frame that arrives with a wrong bit, whichever that is; `None`: it has none.
+    pub fn damage(&mut self, is_data: bool) -> Option<u64> {
+        let share = self.faults[usize::from(is_data)].damaged;
+        let draws = self.draws.as_deref_mut().filter(|_| share > 0)?;
+        draws.chance(share.into(), 1_000_000).then(|| draws.below(1 << 32))
+    }
+
     /// The copies of a frame that arrive: none if it is lost.
     pub fn copies(&mut self, is_data: bool) -> [Option<Fate>; 2] {
         let Some(draws) = &mut self.draws else { return [Some(Fate::Now), None] };

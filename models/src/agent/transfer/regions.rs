@@ -38,6 +38,11 @@ impl Regions {
     pub fn has(&self, id: u32) -> bool {
         self.own.contains_key(&id)
     }
+
+    /// Whether a region, that of the peer or one of this end, is not over.
+    pub fn is_on(&self, id: u32) -> bool {
+        self.has(id) || self.peer.is_some_and(|(region, _)| region == id)
+    }
 }
 
 impl Transfer {
@@ -66,16 +71,16 @@ impl Transfer {
         let octets = self.region_octets();
         loop {
             let Some(link) = self.links.get_mut(&id).filter(|link| link.own.is_some()) else { return };
+            let own = link.own_running();
+            if link.begun == job.count {
+                return self.all_begun(cx.now, id, own);
+            }
             let Some((region, ready)) = link.regions.peer else {
                 let (channel, extras) = (channel(&job), job.extras);
                 let asked = self.endpoint.request_region(cx.now, id, octets, channel, extras);
                 link.regions.peer = asked.map(|region| (region, false));
                 return;
             };
-            let own = link.own_running();
-            if link.begun == job.count {
-                return self.all_begun(cx.now, id, own);
-            }
             let first = link.regions.puts.first_key_value().map(|(&put, _)| put);
             let taken = first.is_some_and(|first| first + u64::from(job.concurrent) <= link.regions.next);
             if !ready || taken || own >= job.concurrent as usize {
@@ -150,9 +155,9 @@ impl Transfer {
     }
 
     /// A peer wants a region.
-    pub(super) fn region_requested(&mut self, now: u64, connection: ConnectionId, id: u32, octets: u64) {
+    pub(super) fn region_requested(&mut self, cx: &Cx<'_>, connection: ConnectionId, id: u32, octets: u64) {
         if octets != self.region_octets() || !self.config.job.operation.is_in_region() {
-            self.endpoint.refuse(now, connection, id);
+            self.endpoint.refuse(cx.now, connection, id);
             return;
         }
         let span = match self.config.job.operation {
@@ -163,32 +168,49 @@ impl Transfer {
             }
             _ => self.endpoint.memory_mut().destination(octets),
         };
-        if self.endpoint.grant(now, connection, id, span)
+        if self.endpoint.grant(cx.now, connection, id, span)
             && let Some(link) = self.links.get_mut(&connection)
         {
             link.regions.own.insert(id, span);
+            self.plan_end(cx.fabric_now, connection, id, false);
         } else if self.counter != Some(span) {
             self.endpoint.memory_mut().free(span);
         }
     }
 
     pub(super) fn region_ready(&mut self, cx: &mut Cx<'_>, connection: ConnectionId) {
-        if let Some(Some((_, ready))) = self.links.get_mut(&connection).map(|link| &mut link.regions.peer) {
+        if let Some(Some((id, ready))) = self.links.get_mut(&connection).map(|link| &mut link.regions.peer) {
             *ready = true;
+            let id = *id;
+            self.plan_end(cx.fabric_now, connection, id, true);
         }
         self.begin(cx, connection);
     }
 
     /// A region of this end, or that of the peer, may be no more.
-    pub(super) fn region_finished(&mut self, cx: &mut Cx<'_>, connection: ConnectionId, id: u32) {
+    pub(super) fn region_finished(
+        &mut self,
+        cx: &mut Cx<'_>,
+        connection: ConnectionId,
+        id: u32,
+        outcome: Ended,
+    ) {
+        let (job, memory) = (self.config.job, self.endpoint.memory_mut());
         let Some(link) = self.links.get_mut(&connection) else { return };
         if link.regions.peer.is_some_and(|(region, _)| region == id) {
             link.regions.peer = None;
+            let ended = matches!(outcome, Ended::Complete | Ended::Failed(Failure::EndedByPeer));
+            if job.end.is_some() && ended {
+                // An application ended it. Nobody asks for another: what is not begun will never be.
+                self.ledger.stats.never_begun += job.count - std::mem::replace(&mut link.begun, job.count);
+                let own = link.own_running();
+                return self.all_begun(cx.now, connection, own);
+            }
             self.endpoint.disconnect(cx.now, connection);
         } else if let Some(span) = link.regions.own.remove(&id)
             && self.counter != Some(span)
         {
-            self.endpoint.memory_mut().free(span);
+            memory.free(span);
         }
     }
 

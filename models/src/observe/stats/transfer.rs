@@ -115,6 +115,8 @@ pub struct TransferStats {
     pub doubled: u64,
     /// Frames delayed on purpose.
     pub delayed: u64,
+    /// Operations of which a bit was made wrong on purpose.
+    pub damaged: u64,
     /// Frames for somebody else, or none at all.
     pub foreign: u64,
     /// Op_timeouts.
@@ -174,6 +176,7 @@ impl TransferStats {
         self.lost += other.lost;
         self.doubled += other.doubled;
         self.delayed += other.delayed;
+        self.damaged += other.damaged;
         self.foreign += other.foreign;
         self.timeouts += other.timeouts;
         self.exhausted += other.exhausted;

@@ -22,6 +22,7 @@ use declared::Declared;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
+use models::scheduled_transfer::layout;
 use models::scheduled_transfer::llp::Medium as Layer;
 use models::scheduled_transfer::wire::{Attributes, Function};
 use models::scheduled_transfer::{Config, Extras};
@@ -214,6 +215,7 @@ pub(crate) fn times(st: &StSpec) -> Vec<(String, &dyn Written)> {
         ("offset", of(&st.offset)),
         ("spread", of(&st.spread)),
         ("delay", of(&st.delay)),
+        ("disconnect_after", of(&st.disconnect_after)),
         ("upper/header", st.upper.as_ref().and_then(|upper| of(&upper.header))),
         ("upper/poll", st.upper.as_ref().and_then(|upper| of(&upper.poll))),
         ("upper/interrupt", st.upper.as_ref().and_then(|upper| of(&upper.interrupt))),
@@ -222,9 +224,14 @@ pub(crate) fn times(st: &StSpec) -> Vec<(String, &dyn Written)> {
     all.into_iter().filter_map(|(key, time)| Some((key.to_owned(), time?))).collect()
 }
 
-fn shares(st: &StSpec) -> [(&'static str, FrameShares); 3] {
+fn shares(st: &StSpec) -> [(&'static str, FrameShares); 4] {
     let of = |shares: &Option<FrameShares>| shares.clone().unwrap_or_default();
-    [("loss", of(&st.loss)), ("doubled", of(&st.doubled)), ("delayed", of(&st.delayed))]
+    [
+        ("loss", of(&st.loss)),
+        ("doubled", of(&st.doubled)),
+        ("delayed", of(&st.delayed)),
+        ("damaged", of(&st.damaged)),
+    ]
 }
 
 fn millionths(share: Option<&Share>) -> Result<u32, String> {
@@ -238,9 +245,9 @@ fn millionths(share: Option<&Share>) -> Result<u32, String> {
 
 /// What becomes of frames of a class.
 fn faults(st: &StSpec, class: impl Fn(&FrameShares) -> Option<&Share>) -> TransferFaults {
-    let [lost, doubled, delayed] =
+    let [lost, doubled, delayed, damaged] =
         shares(st).map(|(_, shares)| millionths(class(&shares)).expect("shares were checked"));
-    TransferFaults { lost, doubled, delayed }
+    TransferFaults { lost, doubled, delayed, damaged }
 }
 
 /// The ends of a flow, by device.
@@ -288,6 +295,7 @@ pub(crate) fn ends(
         notify: *filled(&st.notify),
         state_every: *filled(&st.state_every),
         disconnect: *filled(&st.disconnect),
+        disconnect_after: st.disconnect_after.as_ref().map(|time| Duration(time.get())),
         channel: *filled(&st.channel),
         opaque: *filled(&st.opaque),
         interrupt: *filled(&st.interrupt),
@@ -309,7 +317,8 @@ pub(crate) fn ends(
     let declared = declared::all(c, at, st, hosts_of.iter().copied())?;
     let between = translators::between(c, &config.owners, (at, flow), &hosts_of, hosts, &declared)?;
     // The smallest STUs have the most frames in front of an answer.
-    let stu = declared.values().map(|declared| declared.stu).min().unwrap_or(*filled(&st.stu));
+    let cut = declared.values().map(|declared| declared.cut).min().unwrap_or(*filled(&st.stu));
+    let stu = declared.values().map(|declared| declared.stu).min().map_or(cut, |stu| stu.min(cut));
     let way = longest(c, config, (&peers, hosts), stu);
     let way = way.map(|way| {
         let software = patient(c, &hosts_of);
@@ -319,7 +328,7 @@ pub(crate) fn ends(
     // An order that one medium on the way does not keep is none at its ends.
     let separate_control = separate_control || between.overtakes;
     let bufsize = declared.values().map(|declared| declared.bufsize).min().unwrap_or(*filled(&st.bufsize));
-    let scale = Scale { way, connections: most, separate_control, bufsize };
+    let scale = Scale { way, connections: most, separate_control, bufsize, cut };
     few::warn(c, at, (st, &job), &declared, &scale);
     let (begin, offset) = (filled(&st.at).get(), filled(&st.offset).get());
     let alone = |device: usize| vec![device];
@@ -469,6 +478,8 @@ struct Scale {
     separate_control: bool,
     /// The smallest buffers of all ends, octets.
     bufsize: u64,
+    /// The smallest STUs that an end sends where it could send larger ones, octets.
+    cut: u32,
 }
 
 /// A host as slow as the slowest of these in everything, with as many places as any.
@@ -503,7 +514,7 @@ fn protocol(
     let queued = ends.saturating_mul(job.enabled().min(slots.into()));
     let contention = way.map_or(0, |way| way.contention(queued, enabled, block));
     // At both ends, headers of all Data that can be enabled may wait, as far as there are Slots.
-    let stus = block.div_ceil(declared.stu.into()).saturating_add(2);
+    let stus = block.div_ceil(declared.stu.min(scale.cut).into()).saturating_add(2);
     let delivered = enabled.saturating_mul(stus).min(ends.saturating_mul(slots.into()));
     let software = upper(st).wait(delivered).saturating_mul(2);
     let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
@@ -535,7 +546,7 @@ fn protocol(
         Period::Time(time) => Some(time),
     };
     let defaults = Config::default();
-    let [_, (_, doubled), (_, delayed)] = shares(st);
+    let [_, (_, doubled), (_, delayed), _] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
     let medium = medium::of(c, device);
     let layer = medium.map_or(Layer::Ethernet, Medium::layer);
@@ -546,7 +557,7 @@ fn protocol(
         pending_timeouts: 1_000_000,
         slots,
         max_stu: declared.stu.trailing_zeros(),
-        cut_stu: filled(&st.stu).trailing_zeros(),
+        cut_stu: declared.cut.trailing_zeros(),
         bufsize: declared.bufsize.trailing_zeros(),
         out_of_order: declared.out_of_order,
         reliable: *filled(&st.reliable),
@@ -664,15 +675,17 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
                 let steps = config.translation.way(from, to, &config.owners);
                 let passed = || steps.iter().filter_map(|step| step.translator);
                 let sender = if is_read { peer } else { end };
-                let stu = 1 << end.protocol.cut_stu.min(receiver.protocol.max_stu);
+                let stu = 1 << sender.protocol.cut_stu.min(receiver.protocol.max_stu);
                 let stu = passed().map(lowered).fold(stu, u32::min);
                 // A medium that carries no longer ones bounds what is cut for it.
                 let stu = if steps.len() > 1 { stu.min(stu_max(sender.medium)) } else { stu };
                 let clock = Clock(agent.clock);
                 let stripes = stripes(config, flow, end);
                 let slots = receiver.protocol.slots;
-                // What a source says of Blocks may be lowered on the way.
-                let most = passed().map(|own| own.limits.max_block).min().unwrap_or(u16::MAX);
+                // What a source says of Blocks follows from its STUs, and may be lowered on the way.
+                let cut = sender.protocol.cut_stu.min(receiver.protocol.max_stu);
+                let most = layout::max_block(cut, sender.protocol.trailers);
+                let most = passed().map(|own| own.limits.max_block).min().unwrap_or(u16::MAX).min(most);
                 let blocksize = end.job.blocksize.min(most);
                 // No frame crosses the border of a Block; in a region there are none.
                 let block = 1u32.checked_shl(blocksize.into()).unwrap_or(u32::MAX);

@@ -61,6 +61,10 @@ pub struct StSpec {
     /// The connection is taken down after its last Transfer (default true).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disconnect: Option<bool>,
+    /// The end that was connected to takes the connection down so long after it was open there, whatever is
+    /// under way: what is not over then fails (default: it does not).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disconnect_after: Option<Quantity<Picoseconds>>,
     /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair, and
     /// the time that everything takes that may be in front of a Control operation).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +102,10 @@ pub struct StSpec {
     /// Frames that arrive late, at random: by up to `delay`, and others overtake them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed: Option<FrameShares>,
+    /// Frames that arrive with one wrong bit which their medium does not see, at random: anywhere in a
+    /// Control operation, in the payload of Data. They need checksums at both ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<FrameShares>,
     /// The longest delay of frames that are late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Quantity<Picoseconds>>,
@@ -136,7 +144,8 @@ pub struct StSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 256, max = 1_073_741_824))]
     pub ring: Option<u64>,
-    /// The application ends each Transfer of write, read and read_back that is not over (default: it waits).
+    /// The application ends each Transfer of write, read and read_back that is not over, or, for put, get and
+    /// fetch_op, their region, and with it all of these that are not over (default: it waits).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<EndSpec>,
     /// Blocks may be sent in any order, and asked for again (Out_of_Order; default true). Without it, a
@@ -176,6 +185,10 @@ pub struct StEndSpec {
     /// Octets of the largest STU that it receives (Max_STU), a power of two from 256 to the flow's `stu`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stu: Option<u32>,
+    /// Octets of the largest STU that it sends, whatever its peer takes (default: the flow's `stu`), a power
+    /// of two from 256 to that. A Block that it offers has at most 65536 STUs of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<u32>,
     /// Octets of its receive buffers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bufsize: Option<u64>,
@@ -227,7 +240,7 @@ pub struct RequestSpec {
 #[serde(deny_unknown_fields)]
 pub struct EndSpec {
     /// So long after a Transfer began: after the request for it, or, by the other end, after it got memory
-    /// there.
+    /// there. A region began when it could be used, or, by the other end, when it got memory there.
     pub after: Quantity<Picoseconds>,
     /// Which end does it (default from).
     #[serde(default, skip_serializing_if = "Option::is_none")]

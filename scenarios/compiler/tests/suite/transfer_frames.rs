@@ -19,7 +19,10 @@ const CONNECTION_ANSWER: u8 = 0x02;
 const REQUEST_DISCONNECT: u8 = 0x03;
 const DISCONNECT_ANSWER: u8 = 0x04;
 const DISCONNECT_COMPLETE: u8 = 0x05;
+const REQUEST_MEMORY_REGION: u8 = 0x13;
 const GET: u8 = 0x15;
+/// First octet of FetchOp_Complete: the Op of Get, and F.
+const FETCH_OP_COMPLETE: u8 = GET << 3 | 0b111;
 const REQUEST_TO_SEND: u8 = 0x16;
 const CLEAR_TO_SEND: u8 = 0x1A;
 const DATA: u8 = 0x1B;
@@ -313,6 +316,213 @@ fn after_an_end_there_is_end_ack_alone() {
         assert!(under_way > 0, "there was something to say");
         assert!(acks == 3 || by == 1 && acks < 3, "{after} {by_name}: {acks}");
     }
+}
+
+/// The end that was connected to takes the connection down so long after it was open there. Law: the
+/// sequence is Request_Disconnect by that end then, Disconnect_Answer by the other one when that arrives, and
+/// Disconnect_Complete when the answer does. What is under way fails at both ends, and nothing else is said
+/// of it. If the end that connected does the same before it knows, each of the two is answered and completed
+/// by itself.
+///
+/// Proves: ST-5.1.2-1
+#[test]
+fn either_end_takes_a_connection_down() {
+    let alone = [(REQUEST_DISCONNECT, 1), (DISCONNECT_ANSWER, 0), (DISCONNECT_COMPLETE, 1)];
+    for (operation, bytes, after, done) in [
+        ("write", 3_000, "100 us", 1),
+        ("read", 3_000, "100 us", 1),
+        ("put", 3_000, "100 us", 1),
+        ("write", 1_000_000, "70 us", 0),
+        ("read", 1_000_000, "70 us", 0),
+        ("put", 1_000_000, "70 us", 0),
+    ] {
+        let (said, totals) = story(&pair(
+            "",
+            &format!(
+                r#""operation": "{operation}", "bytes": {bytes}, "disconnect": false,
+                   "disconnect_after": "{after}""#
+            ),
+        ));
+        let stats = &totals.stats;
+        let cut_off = stats.aborted[models::stats::TransferEnd::Disconnected as usize];
+        assert_eq!((stats.completed, cut_off, stats.closed), (done, 1 - done, [2, 0]), "{totals:?}");
+        assert_eq!((totals.under_way, stats.kept_octets), (0, 0), "{operation} {after}: {totals:?}");
+        let teardown: Vec<&Said> = said
+            .iter()
+            .filter(|said| (REQUEST_DISCONNECT..=DISCONNECT_COMPLETE).contains(&said.op()))
+            .collect();
+        assert_eq!(teardown.iter().map(|said| (said.op(), said.device)).collect::<Vec<_>>(), alone);
+        let opened = of(&said, 1, CONNECTION_ANSWER)[0].at;
+        let wait = after.trim_end_matches(" us").parse::<u64>().unwrap() * 1_000_000;
+        let [asked, answered, done] = [0, 1, 2].map(|n| teardown[n]);
+        assert_eq!((asked.at, answered.at), (opened + wait, asked.arrived.unwrap()));
+        assert_eq!(done.at, answered.arrived.unwrap());
+        for first in [asked, answered] {
+            let later = said.iter().filter(|said| said.device == first.device && said.at > first.at);
+            assert!(later.into_iter().all(|said| said.op() == DISCONNECT_COMPLETE), "{operation} {after}");
+        }
+    }
+    // Both at a time: the other end says it when its Transfer is over, this one within the way of a frame.
+    let over = of(&story(&pair("", r#""bytes": 3000"#)).0, 0, REQUEST_DISCONNECT)[0].clone();
+    let opened = of(&story(&pair("", r#""bytes": 3000"#)).0, 1, CONNECTION_ANSWER)[0].at;
+    let after = (over.at + over.arrived.unwrap()) / 2 - opened;
+    let st = format!(r#""bytes": 3000, "disconnect_after": "{after} ps""#);
+    let (said, totals) = story(&pair("", &st));
+    assert_eq!((totals.stats.completed, totals.stats.closed), (1, [2, 0]), "{totals:?}");
+    for (device, other) in [(0, 1), (1, 0)] {
+        let [asked] = of(&said, device, REQUEST_DISCONNECT)[..] else { panic!("one each") };
+        let [answer] = of(&said, other, DISCONNECT_ANSWER)[..] else { panic!("one each") };
+        let [done] = of(&said, device, DISCONNECT_COMPLETE)[..] else { panic!("one each") };
+        assert_eq!((answer.at, done.at), (asked.arrived.unwrap(), answer.arrived.unwrap()));
+    }
+}
+
+/// An application ends the region that Puts, Gets or FetchOps work on: the one that asked for it, or its
+/// owner. Law: End leaves once and is answered by End_Ack once, unless the teardown says that as well; what
+/// both ends have under way there fails with the region, and nobody says anything of it any more: no Data, no
+/// request, no answer. No other region is asked for, so the rest is never begun. Memory is
+/// given back, but for the word that all count with.
+///
+/// Proves: ST-6.1.1.4-6
+#[test]
+fn the_end_of_a_region_ends_all_that_works_on_it() {
+    for (operation, bytes) in [("put", 20_000), ("get", 20_000), ("fetch_op", 8)] {
+        let after = if bytes == 8 { "10 us" } else { "50 us" };
+        let of_bytes = if bytes == 8 { String::new() } else { format!(r#""bytes": {bytes}, "#) };
+        for (by, disconnect) in [(0u32, true), (0, false), (1, true), (1, false)] {
+            let what = format!("{operation}, by {by}, disconnect {disconnect}");
+            let by_name = ["from", "to"][by as usize];
+            let (said, totals) = story(&pair(
+                "",
+                &format!(
+                    r#""operation": "{operation}", {of_bytes}"count": 100, "concurrent": 4,
+                       "disconnect": {disconnect}, "end": {{"after": "{after}", "by": "{by_name}"}}"#
+                ),
+            ));
+            let stats = &totals.stats;
+            let failed: u64 = stats.aborted.iter().sum();
+            let why = [models::stats::TransferEnd::Aborted, models::stats::TransferEnd::EndedByPeer];
+            assert_eq!(stats.aborted[why[by as usize] as usize], failed, "{what}: {totals:?}");
+            assert!(stats.completed > 0 && (1..=4).contains(&failed), "{what}: {totals:?}");
+            assert_eq!(stats.never_begun, 100 - stats.completed - failed, "{what}: {totals:?}");
+            let kept = if operation == "fetch_op" { 8 } else { 0 };
+            assert_eq!((totals.under_way, stats.kept_octets), (0, kept), "{what}: {totals:?}");
+            assert_eq!((stats.logged, totals.torn, stats.broken), (0, 0, None), "{what}: {totals:?}");
+            assert_eq!(of(&said, 0, REQUEST_MEMORY_REGION).len(), 1, "{what}");
+            let [end] = of(&said, by, END)[..] else { panic!("{what}: one End") };
+            let place = said.iter().position(|said| said.op() == END).expect("there is one");
+            let arrived = end.arrived.expect("nothing is lost");
+            for device in [by, 1 - by] {
+                let since = |(at, said): &(usize, &Said)| match device == by {
+                    true => *at > place,
+                    false => said.at >= arrived,
+                };
+                let later = said.iter().enumerate().filter(|(_, said)| said.device == device);
+                let later = later.filter(since).map(|(_, said)| said);
+                // Who has ended it still confirms words that were on their way (6.1.4.4).
+                let confirms = |said: &&Said| device == by && said.octets[0] == FETCH_OP_COMPLETE;
+                let later: Vec<u8> = later.filter(|said| !confirms(said)).map(Said::op).collect();
+                let teardown = REQUEST_DISCONNECT..=DISCONNECT_COMPLETE;
+                let (acks, other): (Vec<u8>, Vec<u8>) = later.iter().partition(|&&op| op == END_ACK);
+                assert!(other.iter().all(|op| teardown.contains(op)), "{what}: {later:?}");
+                assert_eq!(other.is_empty(), !disconnect, "{what}: {later:?}");
+                // Who is told and takes the connection down then says that alone.
+                let told = usize::from(device != by && !(by == 1 && disconnect));
+                assert_eq!(acks.len(), told, "{what}: {later:?}");
+            }
+        }
+    }
+}
+
+/// A source that sends smaller STUs than it may offers Blocks that need 65 536 of them at most, whatever the
+/// destination would like: with STUs of 256 octets, 2 to the power of 24 octets. A trailer takes a number
+/// too, so half of that. The destination keeps to it.
+///
+/// Proves: ST-6.2.5-4
+#[test]
+fn blocks_of_small_stus_have_few_enough_of_them() {
+    for (cut, block, more, exponent) in [
+        (256u32, 1u64 << 26, "", 24u16),
+        (512, 1 << 26, "", 25),
+        (1_024, 1 << 27, "", 26),
+        (256, 1 << 20, "", 20),
+        (256, 1 << 26, r#", "trailers": true"#, 23),
+        (1_024, 1 << 27, r#", "trailers": true"#, 25),
+    ] {
+        for (operation, source, destination) in [("write", 0, 1), ("read", 1, 0)] {
+            let (said, _) = story(&pair(
+                "",
+                &format!(
+                    r#""operation": "{operation}", "bytes": {block}, "block": {block},
+                       "ends": [{{"endpoints": "ep/{source}", "cut": {cut}}}],
+                       "end": {{"after": "30 us"}}{more}"#
+                ),
+            ));
+            let request = of(&said, source, REQUEST_TO_SEND)[0];
+            let max_block = u16::from_be_bytes([request.octets[14], request.octets[15]]);
+            assert_eq!(max_block, exponent, "{cut} {block}{more}");
+            let permitted = of(&said, destination, CLEAR_TO_SEND);
+            assert!(!permitted.is_empty() && permitted.iter().all(|said| said.param() == exponent));
+            let data = of(&said, source, DATA);
+            assert!(data.len() > 10 && data.iter().all(|said| said.payload() == cut as usize));
+        }
+    }
+    // The other way it sends what it sent.
+    let st = r#""operation": "read", "bytes": 65536, "ends": [{"endpoints": "ep/0", "cut": 256}]"#;
+    assert_eq!(of(&story(&pair("", st)).0, 1, DATA).len(), 64);
+}
+
+/// Operations arrive with a wrong bit. Law: whoever checks takes none of them, and logs each: a Control
+/// operation by itself, so a peer of which none is right is as silent as one that is not there; of Data the
+/// Block, once, so where a Block is one Data, each. All the same all Transfers end well, and not one octet is
+/// wrong.
+///
+/// Proves: ST-8.3.3-1
+#[test]
+fn what_is_damaged_counts_for_nothing() {
+    let (said, totals) = story(&pair(
+        "",
+        r#""bytes": 3000, "op_timeout": "20 us", "max_retry": 5, "damaged": {"control": 1}"#,
+    ));
+    assert!(said.iter().all(|said| said.op() == REQUEST_CONNECTION));
+    assert_eq!((said.len(), totals.stats.damaged, totals.stats.logged), (6, 6, 6), "{totals:?}");
+    assert_eq!((totals.stats.exhausted, totals.stats.opened), (1, 0), "{totals:?}");
+
+    let mut damaged = 0;
+    for (operation, more) in [("write", ""), ("read", ""), ("put", ""), ("write", r#", "trailers": true"#)] {
+        // Of two wrong bits under one checksum, one pair in 32 would not be seen: there are seldom two.
+        for (block, segment, data, control) in [
+            (1_024, 1, "0.05", "0"),
+            (8_192, 1, "0.01", "0"),
+            (8_192, 0, "0.01", "0.02"),
+            (8_192, 2, "0.01", "0.02"),
+        ] {
+            let blocks = if operation == "put" { String::new() } else { format!(r#""block": {block}, "#) };
+            let segment = if operation == "put" { 1 } else { segment };
+            let (_, totals) = story(&pair(
+                "",
+                &format!(
+                    r#""operation": "{operation}", "bytes": 100000, "count": 4, {blocks}
+                       "checksum_segment": {segment},
+                       "max_retry": 20, "damaged": {{"control": {control}, "data": {data}}}{more}"#
+                ),
+            ));
+            let stats = &totals.stats;
+            let what = format!("{operation}{more}, {block} {segment}, {data} {control}");
+            assert_eq!((stats.completed, stats.verified, stats.corrupt), (4, 4, 0), "{what}: {totals:?}");
+            assert_eq!(
+                (stats.stray_octets, stats.broken, totals.unverified),
+                (0, None, 0),
+                "{what}: {totals:?}"
+            );
+            damaged += stats.damaged;
+            assert!((1..=stats.damaged).contains(&stats.logged), "{what}: {totals:?}");
+            if block == 1_024 && operation != "put" {
+                assert_eq!(stats.logged, stats.damaged, "{what}: {totals:?}");
+            }
+        }
+    }
+    assert!(damaged > 100, "{damaged}");
 }
 
 /// A region that Puts go to lives on when all of them are over, and as long as the connection does: its

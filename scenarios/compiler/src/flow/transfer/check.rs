@@ -172,9 +172,21 @@ fn alone(st: &StSpec, mixed: &mut dyn FnMut(&str, &str, &str)) {
         ),
         (
             "end",
-            st.end.is_some() && (!is_transfer || st.program.is_some()),
-            "there are no Transfers that the application could end",
-            "use \"write\", \"read\" or \"read_back\"",
+            st.end.is_some() && st.program.is_some(),
+            "a program does not end what it sends",
+            "leave it out, or \"program\"",
+        ),
+        (
+            "disconnect_after",
+            st.disconnect_after.is_some() && st.program.is_some(),
+            "connections of a program stay",
+            "leave it out, or \"program\"",
+        ),
+        (
+            "damaged",
+            unchecked && st.damaged.is_some(),
+            "there are no checksums, and nobody sees what is damaged",
+            "leave it out, or \"checksum\"",
         ),
         (
             "out_of_order",

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 pub(super) struct Declared {
     /// Octets of the largest STU that it receives.
     pub stu: u32,
+    /// Octets of the largest STU that it sends.
+    pub cut: u32,
     pub bufsize: u64,
     pub slots: u16,
     pub out_of_order: bool,
@@ -22,6 +24,7 @@ impl Declared {
     fn of(st: &StSpec) -> Self {
         Declared {
             stu: *filled(&st.stu),
+            cut: *filled(&st.stu),
             bufsize: *filled(&st.bufsize),
             slots: *filled(&st.slots),
             out_of_order: *filled(&st.out_of_order),
@@ -33,6 +36,7 @@ impl Declared {
     fn with(self, end: &StEndSpec) -> Self {
         Declared {
             stu: end.stu.unwrap_or(self.stu),
+            cut: end.cut.unwrap_or(self.cut),
             bufsize: end.bufsize.unwrap_or(self.bufsize),
             slots: end.slots.unwrap_or(self.slots),
             out_of_order: end.out_of_order.unwrap_or(self.out_of_order),
@@ -93,6 +97,20 @@ fn judge(c: &mut Compiler<'_>, at: &str, st: &StSpec, (end, own): (&StEndSpec, D
         range("stu", format!("STUs of {} octets are not possible", own.stu), &help);
         return;
     }
+    if !own.cut.is_power_of_two() || !(256..=most).contains(&own.cut) {
+        let help = format!("allowed: powers of two from 256 to {most}, what \"st\" has");
+        range("cut", format!("STUs of {} octets are not possible", own.cut), &help);
+        return;
+    }
+    if !own.checksum && st.damaged.is_some() {
+        let finding =
+            Diagnostic::error("SC048", format!("{at}/checksum"), "nobody sees what is damaged then");
+        c.once(finding.help("leave it out, or \"damaged\""));
+        return;
+    }
+    let mut range = |key: &str, message: String, help: &str| {
+        c.once(Diagnostic::error("SC008", format!("{at}/{key}"), message).help(help));
+    };
     let key = if end.bufsize.is_some() { "bufsize" } else { "stu" };
     sizes(own.bufsize, own.stu, key, &mut range);
     let offset = *filled(&st.first_offset);

@@ -20,7 +20,7 @@ pub(super) fn of(st: &StSpec) -> Vec<Row> {
     };
     let request = st.request.clone().unwrap_or_default();
     let interrupted = st.interrupt == Some(true) || request.interrupt == Some(true);
-    let [_, _, (_, late)] = shares(st);
+    let [_, _, (_, late), _] = shares(st);
     let is_late = late.control.is_some() || late.data.is_some();
     let missing = st.missing_timeout.as_ref().is_some_and(|time| time.read() != Ok(Period::Auto));
     let (no_blocks, transfers) =
@@ -80,6 +80,7 @@ pub(super) fn spare(st: &StSpec) -> Vec<Row> {
         ("loss", empty(&st.loss), shares_of_nothing, give),
         ("doubled", empty(&st.doubled), shares_of_nothing, give),
         ("delayed", empty(&st.delayed), shares_of_nothing, give),
+        ("damaged", empty(&st.damaged), shares_of_nothing, give),
         (
             "request",
             nothing,
