@@ -149,7 +149,10 @@ fn accidents(config: &FabricConfig) -> Vec<String> {
             all.extend(session.faults.iter().map(|fault| format!("{at} {fault:?}")));
             all.extend(session.mute.then(|| format!("{at} is mute")));
             all.extend(session.close_at.map(|time| format!("{at} closes at {} ps", time.0)));
-            let restart = |restart: &Restart| format!("{at} restarts at {} ps", restart.at.0);
+            let restart = |restart: &Restart| {
+                let reset = restart.reset.map(|time| format!(", reset for {} ps", time.0));
+                format!("{at} restarts at {} ps{}", restart.at.0, reset.unwrap_or_default())
+            };
             all.extend(session.restarts.iter().map(restart));
         }
     }

@@ -31,6 +31,12 @@ const SESSION_ATTRIBUTES: u8 = 8;
 /// Attribute Range: stage 1, no attributes yet.
 const INITIALISING: u32 = 1 << 8 | session::NOT_INITIALISED as u32;
 
+/// Until its software is up, an endpoint takes no part, and is in the first stage of its initialisation: who
+/// reads that comes again.
+fn begin(session: &mut session::Block) {
+    session.write(Writer::Local, session::offset::ATTRIBUTE_RANGE, INITIALISING);
+}
+
 /// A request to read one register, or to write it.
 pub(crate) fn request(access: Access, write: Option<u32>) -> Operation<Data> {
     match write {
@@ -181,9 +187,7 @@ impl Space {
         let mut sessions = Vec::new();
         for _ in 0..own.sessions {
             let mut session = session::Block::new(0, SESSION_ATTRIBUTES);
-            // Until its software is up, an endpoint takes no part, and is in the first stage of its
-            // initialisation: who reads that comes again.
-            session.write(Writer::Local, session::offset::ATTRIBUTE_RANGE, INITIALISING);
+            begin(&mut session);
             let octets = session::offset::ATTRIBUTES + 8 * u32::from(SESSION_ATTRIBUTES);
             blocks.push(Block { id: session::EF_ID, octets });
             sessions.push((blocks.len() - 1, session));
@@ -247,6 +251,17 @@ impl Space {
         let tag = tag.expect("the compiler allows contacts that a tag can name");
         let access = Access::register(offset::COMPONENT_TAG).expect("a register's offset");
         self.carry_out(0, &request(access, Some(tag)));
+    }
+
+    /// Hardware reset, as far as session management goes: its blocks and the Component Tag are as after
+    /// power-up. What the host of the fabric has set up elsewhere stays: nobody would do it again.
+    pub fn reset(&mut self) {
+        for (_, session) in &mut self.plugs.session {
+            session.reset();
+            begin(session);
+        }
+        let access = Access::register(offset::COMPONENT_TAG).expect("a register's offset");
+        self.carry_out(0, &request(access, Some(0)));
     }
 
     /// The register at a byte offset, as port `via` sees it.

@@ -810,9 +810,12 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields, before: &[Value]) {
     }
     if kind != "unopened" {
         d.set(&mut fields, 15, "SessionSpec/request", &[true, false]);
+        if fields.get("request").is_none_or(|request| request == false) {
+            d.set(&mut fields, 20, "SessionSpec/request_after_refuse", &[true, false]);
+        }
     }
     if world.scans && kind != "unopened" && kind != "program" && kind != "script" {
-        d.set(&mut fields, 50, "SessionSpec/scan", &[true, false]);
+        d.set(&mut fields, 90, "SessionSpec/scan", &[true, false]);
     }
     begin(d, &mut fields);
     if kind != "program" && kind != "unopened" && d.chance(20) {
@@ -826,6 +829,9 @@ fn session(d: &mut Draw, world: &World, flow: &mut Fields, before: &[Value]) {
             let mut restart = json!({"node": node, "at": us(d.between(5, world.until))});
             if d.chance(50) {
                 restart["reuse"] = d.of("RestartSpec/reuse", &[true, false]).into();
+            }
+            if d.chance(30) {
+                restart["reset"] = d.of("RestartSpec/reset", &["0 ps", "7 us", "30 us"]).into();
             }
             fields.insert("restarts".into(), json!([restart]));
         }

@@ -225,6 +225,8 @@ pub(crate) enum Own {
     /// Says where it takes management messages of session management, or leaves that to others (none), with
     /// its attributes, and which stage of its registers follows; 0: none.
     Announce(Vec<Contact>, Attributes, u8),
+    /// Its registers of session management, and its Component Tag, are as after power-up.
+    Reset,
 }
 
 /// What a protocol sees of its endpoint while it is called.
@@ -327,6 +329,11 @@ impl Cx<'_> {
     /// the stage that follows, 0 for none.
     pub fn announce(&mut self, contacts: Vec<Contact>, attributes: Attributes, next: u8) {
         self.own.push(Own::Announce(contacts, attributes, next));
+    }
+
+    /// Hardware reset, as far as registers of session management go: they say that the node takes no part.
+    pub fn reset(&mut self) {
+        self.own.push(Own::Reset);
     }
 
     /// Tells observers of something that happened now.

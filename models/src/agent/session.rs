@@ -58,6 +58,19 @@ struct Node {
     past: Counters,
     /// The message that it takes up at this instant.
     taking: Option<Taking>,
+    /// Its hardware is being reset: when its software is up again.
+    reset: Option<Time>,
+}
+
+/// What became of a REQUEST.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Answer {
+    /// The peer does not speak the protocol.
+    Unsupported,
+    /// It has said what it takes.
+    Attributes,
+    /// It does not say, or nothing came.
+    None,
 }
 
 /// What only the simulator knows of a message that came.
@@ -106,6 +119,7 @@ impl Session {
             ended: BTreeMap::new(),
             past: Counters::default(),
             taking: None,
+            reset: None,
         };
         let apps =
             roles.into_iter().enumerate().map(|(number, role)| Application::new(seed, path, number, role));
@@ -207,14 +221,24 @@ impl Session {
 
     fn act(&mut self, cx: &mut Cx<'_>, app: usize, action: Action) {
         match action {
-            Action::Restart(reuses) => self.restart(cx, reuses),
+            Action::Restart(reuses, None) => {
+                self.forget(cx, reuses);
+                self.begin(cx);
+            }
+            Action::Restart(reuses, Some(time)) => {
+                self.forget(cx, reuses);
+                if self.apps[0].config.announces {
+                    cx.reset();
+                }
+                self.node.reset = Some(Time(cx.fabric_now.saturating_add(time)));
+            }
             action => self.seat(cx, app).act(cx, action),
         }
     }
 
     /// All state is lost. What is in the fabric stays there; StreamIDs and numbers are not used again, as if
     /// they had been drawn anew, unless `reuses` says that they begin as before.
-    fn restart(&mut self, cx: &mut Cx<'_>, reuses: bool) {
+    fn forget(&mut self, cx: &mut Cx<'_>, reuses: bool) {
         let node = &mut self.node;
         let mut config = node.endpoint.config().clone();
         let counters = node.endpoint.counters();
@@ -232,6 +256,10 @@ impl Session {
         for app in 0..self.apps.len() {
             self.seat(cx, app).app.forget(cx);
         }
+    }
+
+    /// The software of a node that has forgotten everything is up.
+    fn begin(&mut self, cx: &mut Cx<'_>) {
         for app in 0..self.apps.len() {
             let config = &self.apps[app].config;
             let (scripted, scans) = (config.script.is_some(), !config.scans.is_empty());
@@ -249,6 +277,9 @@ impl Session {
 
     /// Lets everything happen that can happen now.
     fn drain(&mut self, cx: &mut Cx<'_>) {
+        if self.node.reset.is_some() {
+            return;
+        }
         let speaker = self.speaker(cx);
         loop {
             let under_way: usize = self.apps.iter().map(|app| app.under_way.len()).sum();
@@ -267,10 +298,13 @@ impl Session {
             match event {
                 Event::ReadRegisters { peer } => self.read_registers(cx, peer),
                 // An OPEN would be refused.
-                Event::Advertised { peer, answer: Advertised::Unsupported } => self.asked(cx, peer, false),
-                Event::Advertised { peer, .. }
-                | Event::RequestUnsupported { peer }
-                | Event::RequestFailed { peer } => self.asked(cx, peer, true),
+                Event::Advertised { peer, answer: Advertised::Unsupported } => {
+                    self.asked(cx, peer, Answer::Unsupported);
+                }
+                Event::Advertised { peer, .. } => self.asked(cx, peer, Answer::Attributes),
+                Event::RequestUnsupported { peer } | Event::RequestFailed { peer } => {
+                    self.asked(cx, peer, Answer::None);
+                }
                 event => {
                     if let Event::Ended { stream, .. } = event
                         && self.apps.len() > 1
@@ -286,14 +320,18 @@ impl Session {
 
     /// The peer has said what it has to say, or nothing: the OPEN of who asked can go, if it is of use. The
     /// next application asks.
-    fn asked(&mut self, cx: &mut Cx<'_>, peer: u16, opens: bool) {
+    fn asked(&mut self, cx: &mut Cx<'_>, peer: u16, answer: Answer) {
         let Some(asking) = self.node.asking.get_mut(&peer) else { return };
         let (app, next) = (asking.pop_front(), asking.front().copied());
         if let Some(app) = app {
             let mut seat = self.seat(cx, app);
-            match opens {
-                true => seat.open(cx, peer),
-                false => seat.app.stats.failed_opens += 1,
+            let refused = seat.app.refused.get_mut(&peer).and_then(Option::take);
+            match (refused, answer) {
+                // What was refused would be refused again, unless something is known now.
+                (Some(refused), Answer::Attributes) => seat.open_some(cx, peer, refused),
+                (Some(_), _) => {}
+                (None, Answer::Unsupported) => seat.app.stats.failed_opens += 1,
+                (None, _) => seat.open(cx, peer),
             }
         }
         match next {
@@ -301,6 +339,18 @@ impl Session {
             None => {
                 self.node.asking.remove(&peer);
             }
+        }
+    }
+
+    /// Its software writes what is its own of its registers.
+    fn announce(&self, cx: &mut Cx<'_>) {
+        let config = &self.apps[0].config;
+        let OwnRegisters { contact, periods: says_periods, next } = config.own;
+        if config.announces && (contact || says_periods) {
+            let own = &config.directory[&config.node];
+            let attributes = if says_periods { own.attributes() } else { Attributes::default() };
+            let contacts = if contact { config.announced() } else { Vec::new() };
+            cx.announce(contacts, attributes, next);
         }
     }
 
@@ -348,22 +398,15 @@ impl Protocol for Session {
     fn start(&mut self, cx: &mut Cx<'_>) {
         self.keep_for_census(cx.fabric_now);
         let app = self.speaker(cx);
-        if app == 0 && self.apps[0].config.announces {
-            let config = &self.apps[0].config;
-            let own = &config.directory[&config.node];
-            let OwnRegisters { contact, periods: says_periods, next } = config.own;
-            let attributes = if says_periods { own.attributes() } else { Attributes::default() };
-            if contact || says_periods {
-                let contacts = if contact { config.announced() } else { Vec::new() };
-                cx.announce(contacts, attributes, next);
-            }
+        if app == 0 {
+            self.announce(cx);
         }
         self.seat(cx, app).start(cx);
     }
 
     fn received(&mut self, cx: &mut Cx<'_>, received: Received) {
         let app = self.speaker(cx);
-        if self.apps[app].config.mute {
+        if self.apps[app].config.mute || self.node.reset.is_some() {
             return;
         }
         self.keep_for_census(cx.fabric_now);
@@ -414,15 +457,25 @@ impl Protocol for Session {
     fn poll_timeout(&self) -> Option<u64> {
         match self.apps[0].config.script {
             Some(_) => None,
-            None => self.node.endpoint.poll_timeout(),
+            None => self.node.endpoint.poll_timeout().filter(|_| self.node.reset.is_none()),
         }
     }
 
     fn arrival(&mut self, cx: &mut Cx<'_>) {
         self.keep_for_census(cx.fabric_now);
+        if self.node.reset.is_some_and(|until| until.0 <= cx.fabric_now) {
+            self.node.reset = None;
+            self.announce(cx);
+            self.begin(cx);
+            self.speak_for(cx, 0);
+            self.drain(cx);
+        }
         for app in 0..self.apps.len() {
             self.speak_for(cx, app);
-            while let Some(action) = self.apps[app].planned(cx.fabric_now) {
+            // What the software would do waits until it is up; those that want to send do not know.
+            while self.node.reset.is_none()
+                && let Some(action) = self.apps[app].planned(cx.fabric_now)
+            {
                 self.act(cx, app, action);
                 self.speak_for(cx, app);
                 self.drain(cx);
@@ -435,7 +488,10 @@ impl Protocol for Session {
     }
 
     fn poll_arrival(&self) -> Option<Time> {
-        self.apps.iter().filter_map(Application::next).min()
+        match self.node.reset {
+            None => self.apps.iter().filter_map(Application::next).min(),
+            until => self.apps.iter().filter_map(|app| app.sender.next()).chain(until).min(),
+        }
     }
 
     fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {

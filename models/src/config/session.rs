@@ -97,6 +97,8 @@ pub struct SessionConfig {
     pub scans: Vec<u16>,
     /// It asks for the attributes of a peer (REQUEST) before it opens anything.
     pub asks_first: bool,
+    /// It asks for them when an OPEN was refused, once, and opens again what was.
+    pub asks_after: bool,
     /// It offers no protocol: every OPEN is refused.
     pub refuses: bool,
     /// What it opens.
@@ -201,6 +203,8 @@ pub struct Restart {
     pub at: Time,
     /// StreamIDs and numbers of OPENs begin where they began before.
     pub reuses: bool,
+    /// Hardware reset: so long its software is not up, and its registers say that it takes no part.
+    pub reset: Option<Duration>,
 }
 
 /// What the registers of a node would say.

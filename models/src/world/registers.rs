@@ -83,6 +83,10 @@ impl<P: Build> Fabric<P> {
                     space.announce(&contacts, &attributes, next);
                     continue;
                 }
+                Own::Reset => {
+                    space.reset();
+                    continue;
+                }
             };
             let access = logical::wire::maintenance::Access::register(offset).expect("a register's offset");
             space.carry_out(0, &crate::registers::request(access, Some(value)));

@@ -286,6 +286,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 reads_beside: false,
                 scans: Vec::new(),
                 asks_first: false,
+                asks_after: false,
                 program: None,
                 refuses: false,
                 wanted: Wanted::Conduits,
@@ -295,7 +296,7 @@ fn with_sessions(net: &mut Net, seed: u64) {
                 creates: Some(creates),
                 close_at: d.chance(30).then_some(Time(400 * T)),
                 restarts: match d.chance(20) {
-                    true => vec![Restart { at: Time(200 * T), reuses: false }],
+                    true => vec![Restart { at: Time(200 * T), reuses: false, reset: None }],
                     false => Vec::new(),
                 },
                 consumer,

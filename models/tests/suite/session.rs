@@ -73,6 +73,7 @@ fn node(id: u16, nodes: u16) -> SessionConfig {
         reads_beside: false,
         scans: Vec::new(),
         asks_first: false,
+        asks_after: false,
         program: None,
         refuses: false,
         wanted: Wanted::Conduits,
@@ -363,7 +364,7 @@ fn a_mute_node_is_given_up() {
 #[test]
 fn a_restart_ends_in_one_conduit() {
     let mut pair = Pair::new(L, Corrected, None);
-    pair.nodes[0].restarts = vec![Restart { at: Time(10 * MS), reuses: false }];
+    pair.nodes[0].restarts = vec![Restart { at: Time(10 * MS), reuses: false, reset: None }];
     let found = pair.run(QUIET);
     let totals = found.totals();
     assert_eq!((totals.pairs, totals.records, totals.leaked), (1, 2, 0), "{totals:?}");

@@ -33,7 +33,8 @@ pub(super) enum Action {
     Create(u16),
     Scan,
     CloseAll,
-    Restart(bool),
+    /// All state is lost: whether numbers begin as before, and how long the hardware is reset, if it is.
+    Restart(bool, Option<u64>),
     /// Octets leave as they are.
     Inject(usize),
     /// A USERDEFINED command leaves.
@@ -111,6 +112,8 @@ pub(super) struct Application {
     unwanted: BTreeSet<u16>,
     /// Ids that are scanned for participants.
     pub scanning: BTreeSet<u16>,
+    /// OPENs that a peer has refused, while its attributes are asked for; none: it has been asked before.
+    pub refused: BTreeMap<u16, Option<u16>>,
     pub agenda: BTreeMap<(u64, u64), Action>,
     entries: u64,
     /// Data messages under way.
@@ -144,6 +147,7 @@ impl Application {
             closing: false,
             unwanted: BTreeSet::new(),
             scanning: BTreeSet::new(),
+            refused: BTreeMap::new(),
             agenda: BTreeMap::new(),
             entries: 0,
             under_way: BTreeMap::new(),
@@ -180,7 +184,7 @@ impl Application {
             application.plan(at.0, Action::CloseAll);
         }
         for restart in &config.restarts {
-            application.plan(restart.at.0, Action::Restart(restart.reuses));
+            application.plan(restart.at.0, Action::Restart(restart.reuses, restart.reset.map(|time| time.0)));
         }
         for (number, command) in config.commands.iter().enumerate() {
             application.plan(command.at.0, Action::Command(number));
@@ -190,7 +194,7 @@ impl Application {
         }
         for (number, (at, step)) in config.script.iter().flatten().enumerate() {
             let action = match step {
-                ScriptStep::Restart => Action::Restart(false),
+                ScriptStep::Restart => Action::Restart(false, None),
                 _ => Action::Script(number),
             };
             application.plan(at.0, action);
@@ -246,6 +250,7 @@ impl Application {
         self.unwanted.clear();
         self.beyond.forget();
         self.scanning.clear();
+        self.refused.clear();
         // Streams that are no conduits were not counted when they opened.
         if self.config.wanted == Wanted::Conduits {
             for _ in 0..self.open.len() {
@@ -334,7 +339,7 @@ impl Seat<'_> {
             Action::Create(peer) => self.create(cx, peer),
             Action::Scan => self.scan(cx),
             Action::CloseAll => self.close_all(cx.now),
-            Action::Restart(_) => unreachable!("a node restarts with all its applications"),
+            Action::Restart(..) => unreachable!("a node restarts with all its applications"),
             Action::Inject(number) => self.inject(cx, number),
             Action::Command(number) => self.command(cx, number),
             Action::Consumed => {
@@ -413,6 +418,22 @@ impl Seat<'_> {
         if !self.app.config.asks_first {
             return self.open(cx, peer);
         }
+        self.line_up(cx, peer);
+    }
+
+    /// An OPEN was refused: of a peer whose attributes are not known they are asked for, once.
+    fn refused(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        match self.app.refused.get_mut(&peer) {
+            Some(asked) => asked.iter_mut().for_each(|count| *count += 1),
+            None => {
+                self.app.refused.insert(peer, Some(1));
+                self.line_up(cx, peer);
+            }
+        }
+    }
+
+    /// Asks a peer for its attributes, when it has its turn.
+    fn line_up(&mut self, cx: &mut Cx<'_>, peer: u16) {
         // A node asks a peer for one thing at a time.
         let asking = self.node.asking.entry(peer).or_default();
         if !asking.contains(&self.app.number) {
@@ -442,6 +463,15 @@ impl Seat<'_> {
     }
 
     pub fn open(&mut self, cx: &mut Cx<'_>, peer: u16) {
+        let count = match self.app.config.wanted {
+            Wanted::Streams(count) => count,
+            _ => 1,
+        };
+        self.open_some(cx, peer, count);
+    }
+
+    /// Opens a conduit, or so many streams.
+    pub fn open_some(&mut self, cx: &mut Cx<'_>, peer: u16, count: u16) {
         if self.app.closing {
             return;
         }
@@ -451,7 +481,7 @@ impl Seat<'_> {
                 self.app.note(cx, || "create_conduit".into());
                 self.node.endpoint.create_conduit(cx.now, peer, protocol).map(drop)
             }
-            Wanted::Streams(count) => {
+            Wanted::Streams(_) => {
                 (0..count).try_for_each(|_| self.node.endpoint.open(cx.now, peer, protocol).map(drop))
             }
             // What goes without OPEN goes at once.
@@ -776,10 +806,13 @@ impl Seat<'_> {
                 self.app.stats.limited += 1;
                 self.app.stats.limited_at.get_or_insert(cx.fabric_now);
             }
-            Event::OpenFailed { why, .. } => {
+            Event::OpenFailed { peer, why, .. } => {
                 self.app.stats.failed_opens += 1;
                 if why == OpenFailure::Timeout {
                     cx.late(TimeoutKind::Open);
+                }
+                if why == OpenFailure::Refused && self.app.config.asks_after {
+                    self.refused(cx, peer);
                 }
             }
             Event::UserDefined { .. } => self.app.stats.user_defined[1] += 1,

@@ -198,6 +198,7 @@ pub(crate) fn expand(flow: &mut FlowSpec) {
     }
     session.opens.get_or_insert(OpensKind::Conduit);
     session.request.get_or_insert(false);
+    session.request_after_refuse.get_or_insert(false);
     session.scan.get_or_insert(false);
     session.chart.get_or_insert(false);
 }
@@ -216,6 +217,7 @@ pub(crate) fn times(session: &SessionSpec) -> Vec<(String, &dyn Written)> {
     let mut times: Vec<(String, &dyn Written)> = given.collect();
     for (i, restart) in session.restarts.iter().flatten().enumerate() {
         times.push((format!("restarts/{i}/at"), &restart.at));
+        times.extend(restart.reset.iter().map(|time| (format!("restarts/{i}/reset"), time as &dyn Written)));
     }
     for (i, fault) in session.faults.iter().flatten().enumerate() {
         if let FateSpec::Delay(time) = &fault.fate {
@@ -258,6 +260,10 @@ pub(crate) fn check(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
     if super::kinds(flow) > 1 {
         let help = "what carries messages and data is a setting of the endpoints: endpoint.session";
         mixed("session", "the flow opens conduits and sends something else", help);
+    }
+    if session.request == Some(true) && session.request_after_refuse == Some(true) {
+        let help = "leave one of the two out";
+        mixed("session/request_after_refuse", "attributes are asked for before anything is opened", help);
     }
     match flow.arrivals {
         Some(ArrivalSpec::Trace(_)) => {
@@ -612,6 +618,7 @@ pub(crate) fn nodes(
             reads_beside: beside,
             scans: scans.iter().copied().filter(|&id| id != c.ids[device] as u16).collect(),
             asks_first: *filled(&session.request),
+            asks_after: *filled(&session.request_after_refuse),
             refuses: *filled(&node.refuses),
             wanted: match filled(&session.opens) {
                 OpensKind::Stream => Wanted::Streams(*filled(&session.streams)),
@@ -886,7 +893,8 @@ fn restarts(
                 let devices: BTreeSet<usize> = hits.into_iter().map(|hit| by_name[names[hit]]).collect();
                 for device in devices {
                     let (at, reuses) = (Time(restart.at.get()), *filled(&restart.reuse));
-                    restarts.entry(device).or_default().push(Restart { at, reuses });
+                    let reset = restart.reset.as_ref().map(|time| Duration(time.get()));
+                    restarts.entry(device).or_default().push(Restart { at, reuses, reset });
                 }
             }
             Err(pattern) => {

@@ -302,6 +302,10 @@ pub struct SessionSpec {
     /// false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<bool>,
+    /// Whether attributes of a peer are asked for when it has refused an OPEN, once; what was refused is then
+    /// opened again with what they leave of the own ones (default false).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_after_refuse: Option<bool>,
     /// When the endpoints of `from` open their conduits (default "0 ps").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Quantity<Picoseconds>>,
@@ -451,6 +455,11 @@ pub struct RestartSpec {
     pub node: Names,
     /// When.
     pub at: Quantity<Picoseconds>,
+    /// Hardware reset: so long the node takes nothing in and says nothing, and its registers and its
+    /// Component Tag say that it takes no part, as after power-up; then its software is up, writes what is
+    /// its own of them, and begins anew (default: the software alone restarts, at once, and registers stay).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Quantity<Picoseconds>>,
     /// Whether StreamIDs and numbers of OPENs begin as they began at first (default false: they are not used
     /// again), so that what is still under way may be taken for something of the new life.
     #[serde(default, skip_serializing_if = "Option::is_none")]

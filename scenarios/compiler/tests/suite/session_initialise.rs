@@ -317,7 +317,7 @@ struct Carried {
 }
 
 #[derive(Default)]
-struct Accesses(Vec<Carried>);
+struct Accesses(Vec<Carried>, Vec<u64>);
 
 impl Probe for Accesses {
     fn register(&mut self, event: &RegisterEvent) {
@@ -325,12 +325,19 @@ impl Probe for Accesses {
         let (at, offset) = (offset, block.map_or(offset, |block| block.1));
         let block = block.map(|block| block.0);
         self.0.push(Carried { device: event.device, block, offset, at, value, write });
+        self.1.push(event.at.0);
     }
 }
 
 fn accesses(scenario: &Value) -> (Vec<Carried>, Outcome) {
     let (seen, outcome): (Accesses, _) = watched(scenario);
     (seen.0, outcome)
+}
+
+/// The same, each with when it was carried out.
+fn timed(scenario: &Value) -> (Vec<(u64, Carried)>, Outcome) {
+    let (seen, outcome): (Accesses, _) = watched(scenario);
+    (seen.1.into_iter().zip(seen.0).collect(), outcome)
 }
 
 /// What nodes say that nobody has initialised yet: another processor does it at 2 ms, and the first reads are
@@ -368,6 +375,92 @@ fn power_up_leaves_a_node_outside() {
     let announced = tags.iter().position(|&tag| tag == (true, 1)).expect("the processor writes it");
     assert!(announced > 0 && tags[..announced].iter().all(|tag| tag.1 == 0), "{tags:?}");
     assert!(tags[announced..].iter().all(|tag| tag.1 == 1), "{tags:?}");
+}
+
+/// ep/1 announces itself and is up. Its hardware is reset at 2 ms, and its software needs 300 us. ep/2 reads
+/// the registers of both nodes all the time. Law: what it reads of ep/1 is its contact, then, from the reset
+/// on, Conveyance 0xF in stage 1 with nobody's lock and no attributes, or bit 0 of the Component Tag 0 where
+/// that says it, until the software is up, and its contact again. A node whose software alone restarts says
+/// the same all the time. Who wants a conduit with it in the meantime has one when its software is up; of a
+/// node that has no stages it learns that it takes no part, and has none.
+///
+/// Proves: SMP-3.2-1
+#[test]
+fn a_hardware_reset_leaves_a_node_outside() {
+    const FROM: u64 = 2_000_000_000;
+    const UNTIL: u64 = 2_300_000_000;
+    for (announces, offset, outside) in
+        [("block", ADVERTISEMENT, 0xF000_0000), ("component_tag", COMPONENT_TAG, 0)]
+    {
+        let mut alone = 0;
+        for reset in [false, true] {
+            let mut restart = json!({"node": "ep/1", "at": "2 ms"});
+            if reset {
+                restart["reset"] = json!("300 us");
+            }
+            // Who initialises what is initialised finds that, at each visit, and comes again.
+            let visits: Vec<Value> = (0..60)
+                .map(|n| {
+                    let at = format!("{} us", 1_000 + 50 * n);
+                    flow(&format!("visit-{n}"), json!("ep/2"), json!({"at": at, "attempts": 1}))
+                })
+                .collect();
+            let mut scenario = scenario(json!({"mailbox": 2, "announces": announces}), &visits);
+            scenario["traffic"][0]["session"]["restarts"] = json!([restart]);
+            scenario["traffic"][0]["arrivals"]["constant"]["phase"] = json!("2100 us");
+            let (seen, outcome) = timed(&scenario);
+            let of_node = seen.iter().filter(|(_, access)| (access.device, access.offset) == (1, offset));
+            let block = (announces == "block").then_some(SESSIONS);
+            let told: Vec<(u64, u32)> = of_node
+                .filter(|(_, access)| access.block == block && !access.write)
+                .map(|(at, access)| (*at, access.value))
+                .collect();
+            let up = told.iter().find(|(at, _)| *at < FROM).expect("it is read before").1;
+            assert_ne!(up, outside, "{announces}");
+            let inside = |at: u64| reset && (FROM..UNTIL).contains(&at);
+            assert!(told.iter().filter(|(at, _)| inside(*at)).count() >= 5 || !reset, "{told:?}");
+            assert!(told.iter().filter(|(at, _)| *at > UNTIL).count() >= 5, "{told:?}");
+            for &(at, value) in &told {
+                let law = if inside(at) { outside } else { up };
+                // Of the tag the lower half is the number that the host of the fabric has given.
+                let both = if block.is_none() { [value >> 16, law >> 16] } else { [value, law] };
+                assert_eq!(both[0], both[1], "{announces}, reset {reset}: at {at} ps");
+            }
+            let during = |offset: u32, mask: u32| -> Vec<u32> {
+                let found = seen.iter().filter(|(at, access)| {
+                    inside(*at) && (access.device, access.offset, access.block) == (1, offset, Some(SESSIONS))
+                });
+                found.filter(|(_, access)| !access.write).map(|(_, access)| access.value & mask).collect()
+            };
+            if block.is_some() && reset {
+                let stages = during(ATTRIBUTE_RANGE, 0xFFF);
+                assert!(!stages.is_empty() && stages.iter().all(|&word| word == 0x1FF), "{stages:x?}");
+                assert!(during(LOCK, u32::MAX).iter().all(|&lock| lock == 0xFFFF));
+            }
+            // Who has a conduit from before is told that its stream is unknown, or nothing.
+            let stats = &sessions(&outcome).stats;
+            let told = u64::from(!reset);
+            assert_eq!((stats.restarts, stats.unknown_streams, stats.pdus_delivered), (1, told, 0));
+
+            // Who wants a conduit with it in the meantime waits.
+            scenario["traffic"][0]["session"]["at"] = json!("2100 us");
+            let outcome = simulate(&scenario);
+            if block.is_none() && reset {
+                // A tag says no more than that it takes no part, so nobody comes again.
+                assert_eq!((sessions(&outcome).pairs, sessions(&outcome).stats.failed_opens), (0, 1));
+                continue;
+            }
+            assert_up(&outcome);
+            let open = sessions(&outcome).all_open.expect("it opens").0;
+            if reset {
+                // It looks again each 20 us, and a look takes less than all that follows.
+                let took = open.checked_sub(UNTIL).expect("not while it is outside");
+                assert!(took <= 2 * alone + 20_000_000, "{announces}: {took} ps, {alone} without a reset");
+            } else {
+                alone = open - 2_100_000_000;
+            }
+        }
+    }
 }
 
 /// Two processors with one value undo each other's locks, so that some of their writes come while nobody has

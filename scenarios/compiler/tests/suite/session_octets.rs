@@ -151,6 +151,70 @@ fn one_value_inside_a_range_is_tried() {
     assert_eq!(mtus, ["00000fa0", "00000240"], "{said:?}");
 }
 
+/// An initiator sends OPEN with the attributes that it prefers. When that is refused, and only then, it asks
+/// for those of the peer, and opens again with what they leave: without the vendor's attribute, which the
+/// peer does not advertise. It does so once. A peer that says nothing of its attributes is left alone.
+///
+/// Proves: SMP-3.8.1-3
+#[test]
+fn who_is_refused_asks_and_opens_again() {
+    let (identity, extra) = ("004558414D504C45 0162756C6B000000", "7801020304050607");
+    let open = |count: u8, number: u8, attributes: &str| {
+        format!("0001 0101 000{count} F0000003 0000000{number} {attributes}")
+    };
+    let (preferred, left) = (open(4, 0, &format!("{identity} {extra}")), open(3, 1, identity));
+    let refuse = |open: &str| format!("0501 0000 00 FFFFFF {}", &open[5..]);
+    let request = "0101 0001 0000 00 00 0101 0000 00000000";
+    let advertise = format!("02010000 0001C001 0101 0002 {identity}");
+    // Nobody speaks it; the command is unknown.
+    let (none, unknown) =
+        ("02010000 0001C000", format!("1001 00 02 0000 FFFF 00 00 01 01 40000000 {request}"));
+    let node = json!({"vendor_attributes": [extra], "understands": ["78"]});
+    let answers = |after: bool, inject: &[&str]| {
+        let mut flow = vendor("bulk");
+        (flow["from"], flow["at"], flow["request_after_refuse"]) =
+            (json!("ep/1"), json!("0 ps"), json!(after));
+        said(&node, &[flow], inject).0
+    };
+    let (first, second) = (format!("0301 {preferred}"), format!("0301 {left}"));
+    let (refused, again) = (refuse(&preferred), refuse(&left));
+    expect(&answers(true, &[]), &[&first]);
+    expect(&answers(false, &[&refused, &advertise]), &[&first]);
+    expect(&answers(true, &[&refused, &advertise]), &[&first, request, &second]);
+    expect(&answers(true, &[&refused, &advertise, &again, &advertise]), &[&first, request, &second]);
+    expect(&answers(true, &[&refused, none]), &[&first, request]);
+    expect(&answers(true, &[&refused, &unknown]), &[&first, request]);
+
+    // The same between two nodes: a conduit, or three streams, and all that waited for them.
+    for (after, opens, streams) in
+        [(true, "conduit", 1), (false, "conduit", 1), (true, "stream", 3), (false, "stream", 3)]
+    {
+        let scenario = json!({
+            "name": "test",
+            "topology": {"single_switch": {"ports": 2}},
+            "overrides": [{"devices": "ep/0", "endpoint": {"session": node}}],
+            "traffic": [{
+                "name": "f", "from": "ep/0", "to": "ep/1", "size": 24, "limit": 3,
+                "arrivals": {"constant": {"interval": "10 us"}},
+                "session": {"opens": opens, "streams": streams, "request_after_refuse": after,
+                            "vendor": {"vendor": "EXAMPLE", "name": "bulk"}}
+            }],
+            "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
+        });
+        let ((), outcome) = watched(&scenario);
+        let totals: &SessionTotals = outcome.totals.one().expect("one flow");
+        let stats = &totals.stats;
+        let what = format!("{after} {opens}: {totals:?}");
+        assert_eq!((stats.failed_opens, stats.pdus_delivered), (streams, 3 * u64::from(after)), "{what}");
+        assert_eq!(totals.pairs, u64::from(after && opens == "conduit"), "{what}");
+        assert_eq!(
+            stats.allocated,
+            if opens == "conduit" { 2 } else { streams } * u64::from(after),
+            "{what}"
+        );
+    }
+}
+
 /// Two vendor's protocols with 22 attributes each are two blocks of 180 octets. A mailbox of several segments
 /// takes both; one above 3 takes one segment of 256 octets, so the answer has the first block alone, and
 /// counts one.

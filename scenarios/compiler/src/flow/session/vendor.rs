@@ -87,6 +87,7 @@ pub(super) fn check(c: &mut Compiler<'_>, at: &str, session: &SessionSpec) {
                 ("program", session.program.is_some()),
                 ("close_at", session.close_at.is_some()),
                 ("request", session.request == Some(true)),
+                ("request_after_refuse", session.request_after_refuse == Some(true)),
             ];
             for (key, _) in idle.into_iter().filter(|(_, given)| *given) {
                 no(key, "nothing is opened".into(), "leave it out, or open streams");
