@@ -176,7 +176,7 @@ fn ethernet_drops_what_finds_no_room() {
 fn results_do_not_depend_on_the_kernel() {
     for medium in Medium::ALL {
         let net = incast(medium, switch(5), 4, |node| {
-            node.faults = [TransferFaults { lost: 50_000, doubled: 50_000, delayed: 50_000 }; 2];
+            node.faults = [TransferFaults { lost: 50_000, doubled: 50_000, delayed: 50_000, damaged: 0 }; 2];
             node.delay = Duration(100 * MICROSECOND);
             node.protocol.ordered = false;
             node.protocol.op_timeout *= 4;
@@ -292,7 +292,7 @@ fn stripes_add_up() {
 #[test]
 fn stripes_lose_nothing_for_good() {
     let net = striped(Medium::FibreChannel, 3, 4, 4 << 20, |node| {
-        node.faults = [TransferFaults { lost: 20_000, doubled: 20_000, delayed: 0 }; 2];
+        node.faults = [TransferFaults { lost: 20_000, doubled: 20_000, delayed: 0, damaged: 0 }; 2];
         node.protocol.max_retry = 20;
     });
     let mut found = Vec::new();

@@ -83,7 +83,7 @@ fn sound(totals: &TransferTotals) {
 }
 
 fn faults(lost: u32, doubled: u32, delayed: u32) -> TransferFaults {
-    TransferFaults { lost, doubled, delayed }
+    TransferFaults { lost, doubled, delayed, damaged: 0 }
 }
 
 #[test]
