@@ -6,6 +6,7 @@ use crate::{compare, explain};
 use models::config::*;
 use models::lp_serial::link::{Channels, FlowControl, Traffic, VcConfig};
 use models::probe::{Cause, DropReason};
+use models::voq_backpressure::csr;
 use sim_core::{Duration, Time};
 use std::sync::Arc;
 
@@ -291,6 +292,54 @@ fn channels_take_turns_by_octets() {
     let turns = [0, 0, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1];
     let expected: Vec<(u64, u16)> = (0..).map(|n| n * T).zip(turns).collect();
     assert_eq!(starts[..turns.len()], expected);
+}
+
+/// F-13, F-46: an endpoint that was short of credit waits for it up to the next status, whatever its choices find
+/// meanwhile. Of two packets for the slow link the second needs the buffer of the first. While it waits a message
+/// stops its queue. At the instant at which the buffer is told to be free a third packet is created, for another
+/// port, which a message on the same symbol stops: status first (F-4), so it is gone before that.
+#[test]
+fn who_was_short_of_credit_waits_for_a_status() {
+    let mut case = refusing(&[(0, 0), (0, 0)]);
+    third_endpoint(&mut case, Vec::new());
+    let config = &mut case.config;
+    config.symbolic.clear();
+    let freed = T + L + PIPELINE + 10 * T;
+    let told = freed + S + L;
+    let Arrivals::Replay(packets) = &mut config.sources[0].arrivals else { panic!("a list") };
+    let third = ReplayPacket { at: Time(told), destination: 2, ..packets[0] };
+    Arc::get_mut(packets).expect("nobody else has it").push(third);
+    let [e0, _, switch, _] = &mut config.devices[..] else { panic!("four devices") };
+    e0.ports[0].voq.rx_sup = true;
+    switch.ports[0].voq = PortVoq { gen_sup: true, gen_en: true, ..PortVoq::default() };
+    switch.ports[1].voq.part = true;
+    switch.ports[2].voq.part = true;
+    let DeviceModel::Endpoint(endpoint) = &mut e0.model else { panic!("an endpoint") };
+    (endpoint.staging, endpoint.next_hop) =
+        (StagingConfig::PerPort, Arc::new([0, 1, 2].into_iter().collect()));
+    let stop =
+        |at: u64, port: u8| VoqWrite { at: Time(at), device: 2, port, mask: csr::XOFF, value: csr::XOFF };
+    config.voq_writes = vec![stop(freed - 2 * T, 1), stop(freed, 2)];
+    if let Err(found) = compare(&case) {
+        panic!("{}", explain(&case, &found));
+    }
+    let records = record::fast(&case.config, case.until);
+    let stops: Vec<u64> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Edge { at, device: 0, stopped: true, .. } => Some(at),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(stops, [freed - 2 * T + S + L, told]);
+    let starts: Vec<(u32, u64)> = records
+        .iter()
+        .filter_map(|record| match *record {
+            Record::Started { at, device: 0, id, .. } => Some((id.sequence, at)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(starts, [(0, 0), (2, told)]);
 }
 
 /// A third endpoint at the switch, device 3, that sends these.

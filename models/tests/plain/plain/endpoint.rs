@@ -178,7 +178,7 @@ impl World<'_> {
         let choice =
             self.whose_turn(d, 0, &heads.iter().map(|head| Some(head.as_ref()?.3)).collect::<Vec<_>>());
         let Some((kind, lane, place, name)) = choice.and_then(|channel| heads[channel]) else {
-            self.port(d, 0).waits_for_credit = passed_over;
+            self.port(d, 0).waits_for_credit |= passed_over;
             return;
         };
         let endpoint = self.endpoint(d);

@@ -598,6 +598,7 @@ impl<'a> World<'a> {
             retry.accepted(accepted);
         }
         port.learn(channel, accepted, buffers);
+        port.waits_for_credit = false;
         if waited {
             if self.is_switch(d) {
                 self.try_output(d, p);

@@ -421,7 +421,7 @@ impl World<'_> {
         match self.whose_turn(d, o, &heads) {
             Some(channel) => self.start(d, heads[channel].expect("it is its turn"), true),
             None => {
-                self.port(d, o).waits_for_credit = passed_over;
+                self.port(d, o).waits_for_credit |= passed_over;
                 self.switch(d).in_vain[o] = true;
             }
         }
@@ -723,7 +723,7 @@ impl World<'_> {
         }
         for o in (0..ports).filter(|&o| !matched[o]) {
             if self.devices[d].ports[o].is_idle() {
-                self.port(d, o).waits_for_credit = passed_over[o];
+                self.port(d, o).waits_for_credit |= passed_over[o];
             }
         }
         let switch = self.switch_ref(d);
