@@ -1,13 +1,18 @@
 //! Registers of session management that processors initialise from afar, through the fabric.
 
-use crate::watched::watched;
+use crate::watched::{watched, watched_with};
 use models::Outcome;
-use models::agent::initialise::{InitialiseStats, InitialiseTotals};
+use models::agent::initialise::{InitialiseStats, InitialiseTotals, ProcessorConfig};
+use models::config::{FabricConfig, ProtocolConfig};
 use models::probe::{Probe, RegisterEvent, RegisterStep};
+use models::session_management::attribute::Attribute;
+use models::session_management::register::Contact;
 use models::stats::SessionTotals;
 use scenarios::load;
 use serde_json::{Value, json};
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// ep/0 and ep/1 are nodes that read registers, ep/2 to ep/4 are free, and ep/5 sets the fabric up. The nodes
 /// open a conduit at 1 ms and send three PDUs over it.
@@ -296,10 +301,11 @@ fn who_looks_finds_who_takes_part() {
     }
 }
 
-/// Offsets in the block: Lock_Val, Advertisement, Attribute Range. EF_ID of the block, and the Component Tag.
+/// Offsets in the block: Lock_Val, Advertisement, Attribute Range, the first attribute. EF_ID of the block, and the Component Tag.
 const LOCK: u32 = 0x4;
 const ADVERTISEMENT: u32 = 0x8;
 const ATTRIBUTE_RANGE: u32 = 0xC;
+const ATTRIBUTES: u32 = 0x10;
 const SESSIONS: u16 = 0x000C;
 const COMPONENT_TAG: u32 = 0x6C;
 
@@ -463,20 +469,43 @@ fn a_hardware_reset_leaves_a_node_outside() {
     }
 }
 
+/// The processor of ep/3 has another mind about what nodes say of themselves, which no scenario can do.
+fn other_words(config: &mut FabricConfig) {
+    let agent = config.agents.iter_mut().find(|agent| agent.device == 3).expect("it is a processor");
+    for part in &mut agent.parts {
+        let ProtocolConfig::Plugged(settings) = &part.protocol else { continue };
+        let own: &dyn Any = &**settings;
+        let mut own = own.downcast_ref::<ProcessorConfig>().expect("it has no other part").clone();
+        let tasks = own.visits.iter_mut().filter_map(|visit| visit.task.as_mut());
+        for work in tasks.flat_map(|task| &mut task.blocks) {
+            work.contact = Some(Contact::Mailbox(3));
+            work.attributes =
+                [Attribute::retry_period(777), Attribute::timeout_period(999)].into_iter().collect();
+        }
+        part.protocol = ProtocolConfig::Plugged(Arc::new(own));
+    }
+}
+
 /// Two processors with one value undo each other's locks, so that some of their writes come while nobody has
-/// the lock. All that is read is what a block by hand says, to which the writes of the run are done: Lock_Val
-/// takes a value if it is free and is freed by the same one; else what is written under the lock counts, and
-/// what is written without it does not.
+/// the lock. They write different words. The nodes read all of it all the time. All that is read is what a block by hand says, to which the writes of the run are done: Lock_Val takes a value
+/// if it is free and is freed by the same one; else what is written under the lock counts, and what is
+/// written without it does not. Some reads are between a write that does not count and one that does, so that
+/// they show it, of the contact, the range of attributes and an attribute.
 ///
 /// Proves: SMP-5.2.2-1, SMP-5.2.3-4
 #[test]
 fn without_the_lock_nothing_is_written() {
     let (mut in_vain, mut contacts, mut reads) = (0, 0, 0);
+    let mut shown: BTreeMap<u32, u32> = BTreeMap::new();
     for offset in (0..6_000).step_by(150) {
         let initialise = json!({"lock": 7, "offset": format!("{offset} ns"), "poll": "3 us"});
         let all = flow("remote", json!(["ep/2", "ep/3"]), initialise);
-        let (seen, _) = accesses(&scenario(json!({"writes": []}), &[all]));
+        let mut scenario = scenario(json!({"writes": [], "poll": "1 us"}), &[all]);
+        scenario["traffic"][0]["session"]["at"] = json!("0 ps");
+        let (Accesses(seen, _), _) = watched_with(&scenario, other_words);
         let mut words: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        // What was last written there in vain.
+        let mut vain: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for access in seen.iter().filter(|access| access.block == Some(SESSIONS)) {
             let at = (access.device, access.offset);
             let lock = words.get(&(access.device, LOCK)).copied().unwrap_or(0xFFFF);
@@ -494,14 +523,17 @@ fn without_the_lock_nothing_is_written() {
                 }
                 (true, _) if lock == 0xFFFF => {
                     in_vain += 1;
+                    vain.insert(at, access.value);
                     contacts += u32::from(access.offset == ADVERTISEMENT);
                 }
                 // Max_Attr is written by nobody.
                 (true, ATTRIBUTE_RANGE) => {
                     words.insert(at, access.value & 0xFFF);
+                    vain.remove(&at);
                 }
                 (true, _) => {
                     words.insert(at, access.value);
+                    vain.remove(&at);
                 }
                 (false, offset) => {
                     let known = words.get(&at).copied();
@@ -514,12 +546,16 @@ fn without_the_lock_nothing_is_written() {
                     if let Some(expected) = known.or(reset) {
                         assert_eq!(access.value & mask, expected, "{offset:x} at {} ns", offset);
                         reads += 1;
+                        let other = vain.get(&at).is_some_and(|vain| vain & mask != expected);
+                        *shown.entry(offset).or_default() += u32::from(other);
                     }
                 }
             }
         }
     }
     assert!(in_vain > 0 && contacts > 0 && reads > 1_000, "{in_vain} {contacts} {reads}");
+    let attributes: u32 = shown.range(ATTRIBUTES..).map(|(_, reads)| reads).sum();
+    assert!(shown[&ADVERTISEMENT] > 0 && shown[&ATTRIBUTE_RANGE] > 0 && attributes > 0, "{shown:?}");
 }
 
 /// The block of VoQ backpressure of an endpoint has a header, two words that are not assigned and the

@@ -105,14 +105,14 @@ fn a_filter_chooses_attributes() {
     expect(&answer("0001 00000000 F0000000 00000000"), &["02010001 0000C001 0102 0000"]);
 }
 
-/// Who has read a range offers one value of it: the largest that it takes itself.
+/// Who has read a range offers one value of it: the largest that it takes itself, and none beyond the range.
 ///
 /// Proves: SMP-3.8.2-5
 #[test]
 fn an_open_offers_one_value_of_a_range() {
     let advertise =
         "02010000 0001C001 01020004 80020000 00000240 80020000 00002328 80010001 00000002 80030200 00000000";
-    for (to, offered) in [(9_000, "00002328"), (4_000, "00000FA0")] {
+    for (to, offered) in [(9_000, "00002328"), (4_000, "00000FA0"), (12_000, "00002328")] {
         let node = json!({"mtu": {"from": 576, "to": to}});
         let flow = json!({"ethernet": {"mtu": 9000}, "from": "ep/1", "at": "0 ps", "request": true});
         let (said, _) = said(&node, &[flow], &[advertise]);
@@ -274,14 +274,25 @@ fn vendors_are_named_first() {
     }
 }
 
-/// PROTOCOL_NAME means nothing in a protocol that is no vendor's: its identifier is reserved there.
+/// PROTOCOL_NAME means nothing in a protocol that is no vendor's: its identifier is reserved there, behind
+/// VENDOR as well. An OPEN with it is refused, and nobody is suspect, as would be of a known attribute in the
+/// wrong place.
 ///
 /// Proves: SMP-6.2.2-2
 #[test]
 fn only_vendors_have_protocol_names() {
-    let echoed = "0200 0002 F000000300000007 0162756C6B000000";
-    let (octets, _) = said(&json!({}), &[json!({})], &[&format!("0301 0000 {echoed}")]);
-    expect(&octets, &[&format!("0501 0001 00 FFFFFF {echoed}")]);
+    for echoed in [
+        "0200 0002 F000000300000007 0162756C6B000000",
+        "0200 0003 F000000300000007 004558414D504C45 0162756C6B000000",
+    ] {
+        let (octets, totals) = said(&json!({}), &[json!({})], &[&format!("0301 0000 {echoed}")]);
+        expect(&octets, &[&format!("0501 0001 00 FFFFFF {echoed}")]);
+        assert_eq!(totals.stats.suspects, 0, "{echoed}");
+    }
+    // VENDOR alone is no mistake.
+    let alone = "0200 0002 F000000300000007 004558414D504C45";
+    let (octets, _) = said(&json!({}), &[json!({})], &[&format!("0301 0000 {alone}")]);
+    expect(&octets, &[&format!("0401 0001 00 00 0000 {alone}")]);
 }
 
 /// How data comes is said by DATA_HEADER_FORMAT of the ACCEPT: nothing for DATA, 0x09 for DATA1, 0x0A for

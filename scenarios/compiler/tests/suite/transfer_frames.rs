@@ -3,7 +3,7 @@
 
 use crate::stripes::{FAST, SLOW, stripes};
 use crate::transfer::pair;
-use models::config::ProtocolConfig;
+use models::config::{ProtocolConfig, TransferConfig};
 use models::probe::{Probe, Signal, SignalKind};
 use models::stats::TransferTotals;
 use models::{RunOptions, Watched};
@@ -116,11 +116,17 @@ impl Probe for Story {
 
 /// What is said in the only variant of a scenario with one flow, in order, and what comes of it.
 fn story(text: &str) -> (Vec<Said>, TransferTotals) {
+    story_with(text, |_| ())
+}
+
+/// The same, with ends that are changed.
+fn story_with(text: &str, change: impl Fn(&mut TransferConfig)) -> (Vec<Said>, TransferTotals) {
     let plan = load(text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
     let mut config = (*plan.variants[0].config).clone();
     for part in config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
         let ProtocolConfig::Transfer(end) = &mut part.protocol else { continue };
         (end.captured, end.charted) = (true, true);
+        change(end);
     }
     let mut story = Story::default();
     let mut simulation = Watched::new(Arc::new(config), RunOptions::default(), &mut story);
@@ -537,6 +543,8 @@ fn a_region_lives_as_long_as_its_connection() {
             &format!(r#""operation": "put", "bytes": 3000, "count": 4, "disconnect": {disconnect}"#),
         ));
         assert_eq!((totals.stats.verified, totals.stats.kept_octets), (4, kept), "{totals:?}");
+        // The machine itself finds nothing of a connection that is gone.
+        assert_eq!(totals.stats.broken, None);
         assert!(said.iter().all(|said| ![END, END_ACK].contains(&said.op())));
         assert_eq!(of(&said, 1, DISCONNECT_ANSWER).len(), usize::from(disconnect));
     }
@@ -644,6 +652,17 @@ fn checksums_are_up_to_each_end() {
     assert_eq!((totals.stats.verified, totals.stats.corrupt), (2, 0), "{totals:?}");
     let protected = |device| of(&said, device, DATA).iter().filter(|said| said.cksum() != 0).count();
     assert_eq!([0, 1].map(protected), [8, 0]);
+    // All Data has a wrong bit: who looks takes none of it, who does not takes all, and keeps wrong octets.
+    for looks in [true, false] {
+        let text = pair("", r#""bytes": 65536, "max_retry": 1"#);
+        let (_, totals) = story_with(&text, |end| {
+            end.protocol.check = looks;
+            end.faults[1].damaged = 1_000_000;
+        });
+        let stats = &totals.stats;
+        let found = (stats.completed, stats.corrupt, stats.logged > 0);
+        assert_eq!(found, if looks { (0, 0, true) } else { (1, 1, false) }, "{totals:?}");
+    }
 }
 
 /// One interface sends to a host of four. The request goes to the one that set the connection up; each
