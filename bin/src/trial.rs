@@ -1,5 +1,5 @@
-//! Whether several threads pay: seen at the beginning of a run, from how much happens in a window and from how
-//! long they wait for each other.
+//! Whether several threads pay: seen at the beginning of a run, from how much happens in a window and from
+//! how long they wait for each other.
 //!
 //! No result depends on it. What was done in the trial is done again by one thread if they do not.
 
@@ -19,8 +19,8 @@ const PART: u64 = 32;
 /// Events between two looks during the trial.
 pub(crate) const SLICE: u64 = 1 << 10;
 /// Events of a window for each thread, below which it takes longer to begin and end the window, and to send
-/// what crosses the cut, than the threads gain. Waiting does not show it: who sends mail does not wait. Measured
-/// (docs/performance.md, "More cores").
+/// what crosses the cut, than the threads gain. Waiting does not show it: who sends mail does not wait.
+/// Measured (docs/performance.md, "More cores").
 const EVENTS: u64 = 64;
 /// Of so many parts of the work of threads that run parts of a fabric ...
 const WORK: u128 = 7;

@@ -82,8 +82,8 @@ fn pdus_on_a_stream_that_was_given_anew_are_misdelivered() {
     );
 }
 
-/// The same for a program: it takes its own PDUs. What is another flow's is in the books of its sessions, and
-/// it said that nobody had sent it.
+/// A program takes its own PDUs, also where a restart gives streams anew. What is another flow's is in the
+/// books of its sessions, and it said that nobody had sent it.
 #[test]
 fn a_program_takes_only_its_own() {
     sound(

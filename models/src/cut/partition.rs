@@ -26,7 +26,8 @@ pub enum Whole {
     Symbols,
     /// So little happens in a window that whoever waits for others would wait most of the time.
     TooSmall,
-    /// So little happens in a window that it takes longer to begin and end it: whoever runs it has counted that.
+    /// So little happens in a window that it takes longer to begin and end it: whoever runs it has counted
+    /// that.
     Quiet,
     /// Threads waited for each other so long that one is faster: whoever runs it has measured that.
     Waiting,

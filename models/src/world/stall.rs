@@ -292,7 +292,8 @@ impl<'a, P: Build> View<'a, P> {
     }
 
     /// Since when errors have let nothing through to the neighbour of this packet, if that is as long as a
-    /// packet may wait, and the packet has waited for that long. Recovery is work as long as something comes of it.
+    /// packet may wait, and the packet has waited for that long. Recovery is work as long as something comes
+    /// of it.
     fn troubled_since(&self, spot: Spot) -> Option<u64> {
         let record = self.record(spot);
         let links = &self.of(record.port).links;

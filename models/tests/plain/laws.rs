@@ -294,10 +294,11 @@ fn channels_take_turns_by_octets() {
     assert_eq!(starts[..turns.len()], expected);
 }
 
-/// F-13, F-46: an endpoint that was short of credit waits for it up to the next status, whatever its choices find
-/// meanwhile. Of two packets for the slow link the second needs the buffer of the first. While it waits a message
-/// stops its queue. At the instant at which the buffer is told to be free a third packet is created, for another
-/// port, which a message on the same symbol stops: status first (F-4), so it is gone before that.
+/// F-13, F-46: an endpoint that was short of credit waits for it up to the next status, whatever its choices
+/// find meanwhile. Of two packets for the slow link the second needs the buffer of the first. While it waits
+/// a message stops its queue. At the instant at which the buffer is told to be free a third packet is
+/// created, for another port, which a message on the same symbol stops: status first (F-4), so it is gone
+/// before that.
 #[test]
 fn who_was_short_of_credit_waits_for_a_status() {
     let mut case = refusing(&[(0, 0), (0, 0)]);

@@ -146,8 +146,9 @@ fn continuous_traffic_that_is_damaged_is_lost() {
     assert!(sum(&outcome, |end| end.repeated) > 0);
 }
 
-/// VC1 and VC5 share the one channel of all links. Packets of VC5 for a link that is down hold its buffers in the
-/// switch: packets of VC1 wait for these, and so for the link. There are two places at which packets stand.
+/// VC1 and VC5 share the one channel of all links. Packets of VC5 for a link that is down hold its buffers in
+/// the switch: packets of VC1 wait for these, and so for the link. There are two places at which packets
+/// stand.
 #[test]
 fn who_holds_a_buffer_of_a_channel_may_be_in_another_vc() {
     let mut net = single(3, switch(3));

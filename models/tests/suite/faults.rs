@@ -145,7 +145,8 @@ fn a_link_that_flaps_loses_nothing() {
 }
 
 /// Packets stand at the link, and at their source for want of a buffer of the switch: two places, whoever
-/// looks after the buffers. With receiver-controlled flow control the first link carries repetitions for ever.
+/// looks after the buffers. With receiver-controlled flow control the first link carries repetitions for
+/// ever.
 #[test]
 fn a_link_that_stays_down_is_what_the_walks_end_at() {
     for flow in [FlowControl::Transmitter, FlowControl::Receiver] {
@@ -163,9 +164,9 @@ fn a_link_that_stays_down_is_what_the_walks_end_at() {
     }
 }
 
-/// Where every character of one direction is wrong, no packet, or no answer, ever gets through: recovery from errors
-/// is at work all the time, and is no progress. It is said when four answers in a row have been lost, and
-/// no packet has moved for as long as one may wait; who waits behind that link ends there, too.
+/// Where every character of one direction is wrong, no packet, or no answer, ever gets through: recovery from
+/// errors is at work all the time, and is no progress. It is said when four answers in a row have been lost,
+/// and no packet has moved for as long as one may wait; who waits behind that link ends there, too.
 #[test]
 fn errors_that_let_nothing_through_are_what_the_walk_ends_at() {
     for (at, side) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

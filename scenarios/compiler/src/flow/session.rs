@@ -342,9 +342,9 @@ fn pdu_sizes(cast: &Cast<'_>, flow: &FlowSpec) -> Vec<(String, &'static str, u64
     sizes
 }
 
-/// A node sends no frame above the MTU that was agreed (7.2.1), and loses what is longer. Where that is bound to
-/// happen it is said: the MTUs of two nodes say what they agree on, if they do at all. Frames that cross a bridge,
-/// or go to everybody, are on streams of others.
+/// A node sends no frame above the MTU that was agreed (7.2.1), and loses what is longer. Where that is bound
+/// to happen it is said: the MTUs of two nodes say what they agree on, if they do at all. Frames that cross a
+/// bridge, or go to everybody, are on streams of others.
 fn above_mtu(
     c: &mut Compiler<'_>,
     cast: &Cast<'_>,
@@ -377,8 +377,8 @@ fn above_mtu(
             for (pointer, what, octets) in sizes.iter().filter(|(.., octets)| *octets > agreed.into()) {
                 let name = |device: usize| &c.graph.nodes[device].name;
                 let message = format!(
-                    "\"{}\" and \"{}\" agree on an MTU of {agreed} octets: each {what} of {octets} octets is lost at its \
-                     source",
+                    "\"{}\" and \"{}\" agree on an MTU of {agreed} octets: each {what} of {octets} octets is \
+                     lost at its source",
                     name(*from),
                     name(to)
                 );

@@ -333,9 +333,10 @@ fn a_pdu_of_data2_is_one_message() {
     }
 }
 
-/// Frames that are bound to be lost, because their nodes agree on a smaller MTU, are told before the run, at their size,
-/// and the run loses just these: half of what goes to the node with 900 octets, nothing of what goes to the
-/// other. Nodes that come to no conduit, and frames to everybody, have no MTU that could be exceeded.
+/// Frames that are bound to be lost, because their nodes agree on a smaller MTU, are told before the run, at
+/// their size, and the run loses just these: half of what goes to the node with 900 octets, nothing of what
+/// goes to the other. Nodes that come to no conduit, and frames to everybody, have no MTU that could be
+/// exceeded.
 ///
 /// Proves: SMP-7.2.1-2
 #[test]

@@ -301,7 +301,8 @@ fn who_looks_finds_who_takes_part() {
     }
 }
 
-/// Offsets in the block: Lock_Val, Advertisement, Attribute Range, the first attribute. EF_ID of the block, and the Component Tag.
+/// Offsets in the block: Lock_Val, Advertisement, Attribute Range, the first attribute. EF_ID of the block,
+/// and the Component Tag.
 const LOCK: u32 = 0x4;
 const ADVERTISEMENT: u32 = 0x8;
 const ATTRIBUTE_RANGE: u32 = 0xC;
@@ -487,10 +488,11 @@ fn other_words(config: &mut FabricConfig) {
 }
 
 /// Two processors with one value undo each other's locks, so that some of their writes come while nobody has
-/// the lock. They write different words. The nodes read all of it all the time. All that is read is what a block by hand says, to which the writes of the run are done: Lock_Val takes a value
-/// if it is free and is freed by the same one; else what is written under the lock counts, and what is
-/// written without it does not. Some reads are between a write that does not count and one that does, so that
-/// they show it, of the contact, the range of attributes and an attribute.
+/// the lock. They write different words. The nodes read all of it all the time. All that is read is what a
+/// block by hand says, to which the writes of the run are done: Lock_Val takes a value if it is free and is
+/// freed by the same one; else what is written under the lock counts, and what is written without it does
+/// not. Some reads are between a write that does not count and one that does, so that they show it, of the
+/// contact, the range of attributes and an attribute.
 ///
 /// Proves: SMP-5.2.2-1, SMP-5.2.3-4
 #[test]

@@ -39,6 +39,7 @@ fn what_a_sweep_may_use_is_told_and_allowed() {
         (st(json!({"bytes": 65_536, "operation": "read", "receives": 2})), "/traffic/0/st/receives"),
         (st(json!({"bytes": 65_536, "loss": {}})), "/traffic/0/st/loss"),
         (st(json!({"bytes": 65_536, "doubled": {}})), "/traffic/0/st/doubled"),
+        (st(json!({"bytes": 65_536, "checksum": true, "damaged": {}})), "/traffic/0/st/damaged"),
         (st(json!({"bytes": 65_536, "delayed": {}})), "/traffic/0/st/delayed"),
         (st(json!({"bytes": 65_536, "request": {}})), "/traffic/0/st/request"),
         (json!({"run": {"until": "1 ms", "on_stall": "stop", "stall_after": "off"}}), "/run/on_stall"),
