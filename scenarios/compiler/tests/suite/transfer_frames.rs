@@ -151,7 +151,7 @@ fn seeded(text: &str, seed: u32) -> String {
 /// is repeated is the same, octet by octet, but for the Sync of Request_State, which is another each time: so
 /// the source asks for a state whose response was lost.
 ///
-/// Proves: ST-5.1.2-4, ST-5.1.2-5, ST-5.1.2-6, ST-5.1.2-7, ST-5.1.2-9, ST-10.2-13, ST-10.2-14
+/// Proves: ST-5.1.2-4, ST-5.1.2-6, ST-5.1.2-7, ST-10.2-13, ST-10.2-14
 #[test]
 fn operations_are_repeated_as_they_are_and_answered_each_time() {
     const OP_TIMEOUT: u64 = 20_000_000;
@@ -330,7 +330,7 @@ fn after_an_end_there_is_end_ack_alone() {
 /// of it. If the end that connected does the same before it knows, each of the two is answered and completed
 /// by itself.
 ///
-/// Proves: ST-5.1.2-1
+/// Proves: ST-5.1.2-1, ST-5.1.2-8, ST-5.1.2-9
 #[test]
 fn either_end_takes_a_connection_down() {
     let alone = [(REQUEST_DISCONNECT, 1), (DISCONNECT_ANSWER, 0), (DISCONNECT_COMPLETE, 1)];
@@ -534,7 +534,7 @@ fn what_is_damaged_counts_for_nothing() {
 /// A region that Puts go to lives on when all of them are over, and as long as the connection does: its
 /// memory is kept. Teardown ends it without an End.
 ///
-/// Proves: ST-6.1.4.1-6, ST-5.1.2-8
+/// Proves: ST-6.1.4.1-6
 #[test]
 fn a_region_lives_as_long_as_its_connection() {
     for (disconnect, kept) in [(false, 3_000), (true, 0)] {
