@@ -193,7 +193,7 @@ pub(crate) fn counted<T: FlowTotals>(run: &RunData, flow: Option<usize>) -> Opti
 
 /// What the scenario did to messages or frames, as a line for a terminal with the break before it; empty if
 /// that is nothing.
-pub(crate) fn on_purpose(unit: &str, [lost, doubled, delayed]: [u64; 3], damaged: u64) -> String {
+pub(crate) fn on_purpose(unit: &str, [lost, doubled, delayed, damaged]: [u64; 4]) -> String {
     let done = [(lost, "lost"), (doubled, "doubled"), (delayed, "delayed"), (damaged, "damaged")];
     let done = done.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = done.map(|(count, what)| format!("{} {what}", count_text(count))).collect();

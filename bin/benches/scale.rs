@@ -10,10 +10,12 @@
 #[path = "../../models/benches/floor/mod.rs"]
 mod floor;
 
+mod command;
+
+use command::{median, perf};
 use floor::floor;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// Ports of a switch, the end of the run, and how often it is measured. Ends are such that some million
 /// packets cross a link, and the fabric is full most of the time (it fills in two microseconds).
@@ -54,12 +56,9 @@ struct Measured {
 
 fn measure(ports: u64, until: &str) -> Measured {
     let home = tempfile::tempdir().unwrap();
-    std::fs::write(home.path().join("x.json"), scenario(ports, until)).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
-    command.current_dir(&home).args(["x.json", "--threads", "1", "--no-figures", "--quiet", "--out", "out"]);
-    assert!(command.stdout(Stdio::null()).status().unwrap().success());
-    let text = std::fs::read_to_string(home.path().join("out/perf.json")).unwrap();
-    let perf: Value = serde_json::from_str(&text).unwrap();
+    let path = home.path().join("x.json");
+    std::fs::write(&path, scenario(ports, until)).unwrap();
+    let perf = perf(&path, 1);
     let variant = &perf["variants"][0];
     let number = |value: &Value| value.as_f64().expect("a number");
     let hops = number(&variant["packet_hops"]);
@@ -73,12 +72,6 @@ fn measure(ports: u64, until: &str) -> Measured {
     }
 }
 
-fn median(of: &[Measured], value: impl Fn(&Measured) -> f64) -> f64 {
-    let mut values: Vec<f64> = of.iter().map(value).collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// `65536` as `65 536`.
 fn grouped(number: u64) -> String {
     match number / 1_000 {
@@ -89,7 +82,7 @@ fn grouped(number: u64) -> String {
 
 fn row(ports: u64, until: &str, runs: usize) -> String {
     let measured: Vec<Measured> = (0..runs).map(|_| measure(ports, until)).collect();
-    let of = |value: fn(&Measured) -> f64| median(&measured, value);
+    let of = |value: fn(&Measured) -> f64| median(measured.iter().map(value));
     let (hop, floor) = (of(|m| m.ns_a_hop), of(|m| m.floor));
     let endpoints = ports.pow(3) / 4;
     format!(

@@ -6,9 +6,11 @@
 //! (docs/performance.md, "More cores"). Variants of less than a tenth of a second are left out, since their
 //! trial is a good part of them. It takes minutes, and figures are worth as much as the machine is quiet.
 
+mod command;
+
+use command::{median, perf};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Runs of each, an odd number.
 const RUNS: usize = 5;
@@ -24,24 +26,13 @@ struct Measured {
 
 /// All variants of a scenario, one after the other.
 fn run(scenario: &Path, threads: u32) -> Vec<Measured> {
-    let home = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
-    command.arg(scenario).args(["--threads", &threads.to_string(), "--jobs", "1", "--no-figures", "--quiet"]);
-    command.arg("--out").arg(home.path().join("out"));
-    assert!(command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
-    let text = std::fs::read_to_string(home.path().join("out/perf.json")).unwrap();
-    let perf: Value = serde_json::from_str(&text).unwrap();
+    let perf = perf(scenario, threads);
     let of = |variant: &Value| Measured {
         name: variant["variant"].as_str().expect("a name").to_owned(),
         simulate_s: variant["phases"]["simulate_s"].as_f64().expect("a number"),
         threads: variant["threads"].clone(),
     };
     perf["variants"].as_array().expect("a list").iter().map(of).collect()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Scenarios of the folder, but for those that take minutes.
@@ -83,7 +74,7 @@ fn main() {
         }
         let rounds: Vec<[Vec<Measured>; 2]> = (0..RUNS).map(|_| [run(&path, 1), run(&path, 2)]).collect();
         for n in 0..rounds[0][0].len() {
-            let times = |who: usize| median(rounds.iter().map(|round| round[who][n].simulate_s).collect());
+            let times = |who: usize| median(rounds.iter().map(|round| round[who][n].simulate_s));
             let (one, two) = (times(0), times(1));
             if one < LEAST {
                 continue;

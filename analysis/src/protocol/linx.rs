@@ -602,7 +602,7 @@ impl LinxSummary {
             let moved = count_text(messages.moved_octets);
             let _ = write!(out, "\n    octets that receivers had to move to put messages together: {moved}");
         }
-        out += &on_purpose("frames", [self.frames.muted, 0, self.frames.stalled], 0);
+        out += &on_purpose("frames", [self.frames.muted, 0, self.frames.stalled, 0]);
         if self.frames.stalled > 0 {
             out += " (times of frames are without that)";
         }

@@ -734,7 +734,7 @@ impl SessionSummary {
             let _ = write!(out, "\n    management messages: {messages} by type 11, {streams} by type 9");
         }
         let InjectedSummary { lost, duplicated, delayed, never_struck } = self.injected;
-        out += &on_purpose("messages", [lost, duplicated, delayed], 0);
+        out += &on_purpose("messages", [lost, duplicated, delayed, 0]);
         if delayed > 0 {
             out += " (times of messages are without that, those of PDUs with it)";
         }

@@ -378,7 +378,8 @@ impl TransferSummary {
                 let _ = write!(out, ", {} {what}", count_text(count));
             }
         }
-        out += &on_purpose("frames", self.faults, self.damaged.unwrap_or(0));
+        let [lost, doubled, delayed] = self.faults;
+        out += &on_purpose("frames", [lost, doubled, delayed, self.damaged.unwrap_or(0)]);
         if let Some(program) = &self.program {
             let _ = write!(out, "\n    {}", program.line());
         }

@@ -421,11 +421,11 @@ pub(crate) struct Judged {
 
 /// Counts them.
 pub(crate) fn judged(config: &FabricConfig) -> Judged {
-    tight(config).1
+    tight(config, fabric::Lengths::of(config)).1
 }
 
 /// The end of a link that has the fewest of the buffers that its round trip takes.
-fn tight(config: &FabricConfig) -> (Option<Tight>, Judged) {
+fn tight(config: &FabricConfig, lengths: fabric::Lengths) -> (Option<Tight>, Judged) {
     let mut tight: Option<Tight> = None;
     let mut judged = Judged::default();
     let mut talks: Vec<Lowest> = vec![None; config.devices.len()];
@@ -447,7 +447,6 @@ fn tight(config: &FabricConfig) -> (Option<Tight>, Judged) {
     let blind = config.symbolic.iter().filter(|symbolic| symbolic.flow == FlowControl::Receiver);
     let blind: BTreeSet<u32> = blind.map(|symbolic| symbolic.link).collect();
     let media: BTreeMap<u32, Medium> = config.media.iter().map(|media| (media.link, media.medium)).collect();
-    let lengths = fabric::Lengths::of(config);
     for (number, link) in (0..).zip(&config.links) {
         let medium = media.get(&number).copied();
         if medium.is_some_and(|medium| !medium.is_lossless()) {
@@ -491,7 +490,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     // Flows over other media have no loads.
     let own = (0..).zip(&config.links).filter(|(number, _)| !other.contains(number));
     let rates: BTreeSet<(u64, u64)> = own.map(|(_, link)| link.char_ps).collect();
-    let (tight, _) = tight(config);
+    let (tight, _) = tight(config, lengths);
     if let Some(Tight { end, priority, usable, needed }) = tight {
         let port = c.graph.port_name((end.0 as usize, end.1));
         let whose = priority.map_or("frames".into(), |own| format!("packets of priority {own}"));

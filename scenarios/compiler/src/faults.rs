@@ -272,10 +272,10 @@ impl Compiler<'_> {
             about.push(links);
         }
         for (i, links) in about.iter().enumerate() {
-            let later = links.iter().filter_map(|link| counts.get(link).filter(|last| **last != i)).max();
-            let Some(later) = later.filter(|_| links.iter().all(|link| counts.get(link) != Some(&i))) else {
+            let Some(later) = links.iter().map(|link| counts[link]).max() else { continue };
+            if links.iter().any(|link| counts[link] == i) {
                 continue;
-            };
+            }
             let message = "no link has this rate: later entries give each of them another";
             let help = "what is about many links goes first, what is about some of them behind it";
             let finding =
@@ -293,7 +293,7 @@ impl Compiler<'_> {
                 self.out.push(Diagnostic::error("SC008", format!("{pointer}/rate"), message));
                 continue;
             }
-            for link in about[i].iter().copied().filter(|link| counts.get(link) == Some(&i)) {
+            for link in about[i].iter().copied().filter(|link| counts[link] == i) {
                 let lanes = usize::from(config.links[link].lanes);
                 if matches!(errors.rate, BitErrorRate::Lanes(_)) && rates.len() != lanes {
                     let message = format!("{} rates for a link of {lanes} lanes", rates.len());

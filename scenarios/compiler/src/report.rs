@@ -100,7 +100,8 @@ fn describe(variant: &Variant, out: &mut String) {
     let _ = writeln!(out, "  runs for {}, measured {warmup}; {stall}", time_text(variant.until.0));
     table(out, "switches", switch_lines(config));
     let detectors = detector_lines(config);
-    if !detectors.is_empty() {
+    let told = detectors.len();
+    if told > 0 {
         table(out, "detectors of congestion", detectors);
     }
     table(out, "links", link_lines(variant));
@@ -125,13 +126,14 @@ fn describe(variant: &Variant, out: &mut String) {
         let _ = writeln!(out, "    {name}: {text}");
     }
     let _ = writeln!(out, "  looked at:");
-    for line in looked_at(variant) {
+    for line in looked_at(variant, told) {
         let _ = writeln!(out, "    {line}");
     }
 }
 
-/// What warnings are about, and what of it nobody judged: who reads no warning wants to know what that means.
-fn looked_at(variant: &Variant) -> Vec<String> {
+/// What warnings are about, so many detectors among it, and what of it nobody judged: who reads no warning
+/// wants to know what that means.
+fn looked_at(variant: &Variant, told: usize) -> Vec<String> {
     let config = &variant.config;
     let Judged { ends, idle, blind, lossy } = crate::check::judged(config);
     let buffers = [
@@ -149,7 +151,6 @@ fn looked_at(variant: &Variant) -> Vec<String> {
     };
     let all: usize = config.devices.iter().enumerate().map(of).sum();
     if all > 0 {
-        let told = fabric::detectors(config).len();
         let deaf = (all - told, "that never go on, or that nobody hears");
         let detectors = count(told, "detector");
         lines.push(looked(format!("the places above the thresholds of {detectors}"), &[deaf]));

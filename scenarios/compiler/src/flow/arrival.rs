@@ -147,29 +147,33 @@ pub(crate) struct Beginnings {
 }
 
 impl Beginnings {
+    /// When the endpoint at this place of `from` begins, without what is drawn.
+    pub fn of(&self, position: u64) -> u64 {
+        self.first.saturating_add(position.saturating_mul(self.offset))
+    }
+
     /// Whether all of them begin before the run is over.
     pub fn check(&self, c: &mut Compiler<'_>, at: &str, places: &[(usize, Destinations)]) {
         let until = c.run.until.0;
         let over = units::time_text(until);
-        let begin = |position: u64| self.first.saturating_add(position.saturating_mul(self.offset));
         // That the first one is too late is said of its own time.
         if self.first > until {
             return;
         }
-        let mut late = places.iter().zip(0..).filter(|(_, position)| begin(*position) > until);
+        let mut late = places.iter().zip(0..).filter(|(_, position)| self.of(*position) > until);
         if let Some(((device, _), position)) = late.next() {
             let others = match late.count() {
                 0 => String::new(),
                 more => format!("; {} later still", count(more, "endpoint")),
             };
             let name = &c.graph.nodes[*device].name;
-            let begin = units::time_text(begin(position));
+            let begin = units::time_text(self.of(position));
             let message = format!("\"{name}\" would begin at {begin}, and the run is over at {over}{others}");
             let help = "a shorter time, fewer endpoints in \"from\", or a longer \"run.until\"";
             c.once(Diagnostic::error("SC120", format!("{at}/offset"), message).help(help).beyond_run());
             return;
         }
-        let latest = begin((places.len() as u64).saturating_sub(1)).saturating_add(self.spread);
+        let latest = self.of((places.len() as u64).saturating_sub(1)).saturating_add(self.spread);
         if latest > until {
             let latest = units::time_text(latest);
             let message = format!("some may begin as late as {latest}, and the run is over at {over}");

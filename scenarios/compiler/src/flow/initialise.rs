@@ -75,9 +75,7 @@ impl Kind for Initialise {
     }
 
     fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
-        let own = flow.initialise.as_ref()?;
-        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
-        Some(("initialise", Beginnings { first, offset, spread: 0 }))
+        flow.initialise.as_ref().map(|own| ("initialise", beginnings(own)))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
@@ -113,7 +111,7 @@ impl Kind for Initialise {
         cast: &Cast<'_>,
     ) -> Option<BTreeMap<usize, ProtocolConfig>> {
         let spec = spec(flow);
-        let (begin, offset) = (filled(&spec.at).get(), filled(&spec.offset).get());
+        let beginnings = beginnings(spec);
         let mut ends = BTreeMap::new();
         let visited: Arc<ProcessorConfig> = Arc::default();
         for &device in cast.ends {
@@ -125,7 +123,7 @@ impl Kind for Initialise {
             let mut seen = BTreeSet::new();
             let others = ids.iter().filter(|&&id| id != own && seen.insert(id));
             let config = ProcessorConfig {
-                at: Time(begin.saturating_add(position.saturating_mul(offset))),
+                at: Time(beginnings.of(position)),
                 lock: spec.lock.unwrap_or(own as u16),
                 poll: filled(&spec.poll).get(),
                 attempts: spec.attempts.unwrap_or(u32::MAX),
@@ -136,6 +134,11 @@ impl Kind for Initialise {
         }
         Some(ends)
     }
+}
+
+/// When the endpoints of a flow begin.
+fn beginnings(own: &InitialiseSpec) -> Beginnings {
+    Beginnings { first: filled(&own.at).get(), offset: filled(&own.offset).get(), spread: 0 }
 }
 
 /// What is known of the registers of a node.

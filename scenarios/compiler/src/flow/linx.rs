@@ -64,9 +64,7 @@ impl Kind for Linx {
     }
 
     fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
-        let own = flow.linx.as_ref()?;
-        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
-        Some(("linx", Beginnings { first, offset, spread: filled(&own.spread).get() }))
+        flow.linx.as_ref().map(|own| ("linx", beginnings(own)))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
@@ -125,6 +123,12 @@ impl Kind for Linx {
     ) -> Option<BTreeMap<usize, ProtocolConfig>> {
         nodes(c, cast.at, flow, cast.places, cast.devices)
     }
+}
+
+/// When the endpoints of a flow begin.
+fn beginnings(own: &LinxSpec) -> Beginnings {
+    let spread = filled(&own.spread).get();
+    Beginnings { first: filled(&own.at).get(), offset: filled(&own.offset).get(), spread }
 }
 
 fn text(s: &str) -> Option<Quantity<Picoseconds>> {
@@ -407,7 +411,7 @@ pub(crate) fn nodes(
     let positions: BTreeMap<usize, u64> = places.iter().map(|(device, _)| *device).zip(0..).collect();
     let loss = linx.loss.clone().unwrap_or_default();
     let loss = shares(&loss).map(|(_, share)| millionths(share).expect("shares were checked"));
-    let (begin, offset) = (filled(&linx.at).get(), filled(&linx.offset).get());
+    let beginnings = beginnings(linx);
     let all: Vec<_> = peers.keys().map(|&device| (device, vain(&settings(c, device)))).collect();
     super::idle::of_nodes(c, "linx", all.into_iter());
     let mut nodes = BTreeMap::new();
@@ -437,8 +441,8 @@ pub(crate) fn nodes(
             first_cid: node.first_cid,
             generation: node.generation,
             peers: peers.into_iter().map(|id| id as u16).collect(),
-            connect_at: Time(begin.saturating_add(position.saturating_mul(offset))),
-            spread: Duration(filled(&linx.spread).get()),
+            connect_at: Time(beginnings.of(position)),
+            spread: Duration(beginnings.spread),
             loss,
             faults: faults.get(&device).cloned().unwrap_or_default(),
             outages: Arc::clone(&outages),

@@ -80,12 +80,14 @@ impl Traffic<'_> {
         let owners: BTreeMap<u32, usize> = owned.map(|(device, &id)| (id, device)).collect();
         let mut faults = 0;
         let (start, stop) = arrival::window(c, at, flow);
-        let mut late: Vec<(usize, u64)> = Vec::new();
+        let mut late: Option<(usize, u64)> = None;
+        let mut unsent = 0;
         for (i, row) in rows.iter().enumerate() {
             match trace_row(c, &owners, row) {
                 Ok((source, packet)) => {
                     if packet.at >= stop && flow.stop.is_none() {
-                        late.push((i, packet.at.0));
+                        late.get_or_insert((i, packet.at.0));
+                        unsent += 1;
                     }
                     by_source.entry(source).or_default().push(packet);
                 }
@@ -103,10 +105,10 @@ impl Traffic<'_> {
             let message = format!("{} of the trace are wrong as well", count(more, "more packet"));
             c.out.push(Diagnostic::error("SC044", rows_at.clone(), message));
         }
-        if let Some(&(i, time)) = late.first() {
+        if let Some((i, time)) = late {
             let row = &rows[i];
             let (time, until) = (units::time_text(time), units::time_text(stop.0));
-            let more = match late.len() - 1 {
+            let more = match unsent - 1 {
                 0 => String::new(),
                 1 => ", and 1 more is not".to_owned(),
                 more => format!(", and {more} more are not"),
@@ -120,7 +122,7 @@ impl Traffic<'_> {
             // Who makes a run shorter cuts its traces off, too: that takes one change of a file. A flow of
             // which nothing is left is another matter.
             let cut_off = "nothing to do if that is meant: \"stop\" says so, and is not told";
-            let found = match late.len() == rows.len() {
+            let found = match unsent == rows.len() {
                 true => Diagnostic::error("SC120", at, message).help("a longer \"run.until\"").beyond_run(),
                 false => Diagnostic::warning("SC120", at, message).help(cut_off),
             };

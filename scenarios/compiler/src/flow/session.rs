@@ -68,9 +68,7 @@ impl Kind for Session {
     }
 
     fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
-        let own = flow.session.as_ref()?;
-        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
-        Some(("session", Beginnings { first, offset, spread: filled(&own.spread).get() }))
+        flow.session.as_ref().map(|own| ("session", beginnings(own)))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
@@ -117,6 +115,12 @@ impl Kind for Session {
         above_mtu(c, cast, flow, &nodes);
         Some(nodes)
     }
+}
+
+/// When the endpoints of a flow begin.
+fn beginnings(own: &SessionSpec) -> Beginnings {
+    let spread = filled(&own.spread).get();
+    Beginnings { first: filled(&own.at).get(), offset: filled(&own.offset).get(), spread }
 }
 
 fn text(s: &str) -> Option<Quantity<Picoseconds>> {
@@ -530,15 +534,13 @@ pub(crate) fn nodes(
         }
         (None, None) => SessionProtocol::Plain(*filled(&session.protocol)),
     };
-    let begin = filled(&session.at).get();
-    let offset = filled(&session.offset).get();
-    let spread = Duration(filled(&session.spread).get());
+    let beginnings = beginnings(session);
     let nodes = members.into_iter().map(|Member { device, peers, position }| {
         let Found { node, poll, vendor, .. } = &settings[&device];
         let name = &c.graph.nodes[device].name;
         let creates = peers.map(|peers| Creates {
-            at: Time(begin.saturating_add(position.saturating_mul(offset))),
-            spread,
+            at: Time(beginnings.of(position)),
+            spread: Duration(beginnings.spread),
             peers,
             stream: format!("{name}/{}/create", flow.name),
         });

@@ -76,9 +76,7 @@ impl Kind for Transfer {
     }
 
     fn beginnings(&self, flow: &FlowSpec) -> Option<(&'static str, Beginnings)> {
-        let own = flow.st.as_ref()?;
-        let (first, offset) = (filled(&own.at).get(), filled(&own.offset).get());
-        Some(("st", Beginnings { first, offset, spread: filled(&own.spread).get() }))
+        flow.st.as_ref().map(|own| ("st", beginnings(own)))
     }
 
     fn check(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> bool {
@@ -133,6 +131,12 @@ impl Kind for Transfer {
     ) -> Option<BTreeMap<usize, ProtocolConfig>> {
         ends(c, config, flow, cast)
     }
+}
+
+/// When the endpoints of a flow begin.
+fn beginnings(own: &StSpec) -> Beginnings {
+    let spread = filled(&own.spread).get();
+    Beginnings { first: filled(&own.at).get(), offset: filled(&own.offset).get(), spread }
 }
 
 fn text<U: Unit>(s: &str) -> Option<Quantity<U>> {
@@ -330,14 +334,13 @@ pub(crate) fn ends(
     let bufsize = declared.values().map(|declared| declared.bufsize).min().unwrap_or(*filled(&st.bufsize));
     let scale = Scale { way, connections: most, separate_control, bufsize, cut };
     few::warn(c, at, (st, &job), &declared, &scale);
-    let (begin, offset) = (filled(&st.at).get(), filled(&st.offset).get());
+    let beginnings = beginnings(st);
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));
     let mut ends = BTreeMap::new();
     for device in hosts_of {
         let protocol = protocol(c, (st, &declared[&device]), &job, &scale, device);
         let position = positions.get(&device).copied().unwrap_or(0);
-        let later = position.saturating_mul(offset);
         let end = TransferConfig {
             node: c.ids[device] as u16,
             medium: medium::of(c, device),
@@ -350,8 +353,8 @@ pub(crate) fn ends(
             job,
             peers: peers.get(&device).into_iter().flatten().map(|&id| id as u16).collect(),
             through: c.translation.through(device as u32),
-            connect_at: Time(begin.saturating_add(later)),
-            spread: Duration(filled(&st.spread).get()),
+            connect_at: Time(beginnings.of(position)),
+            spread: Duration(beginnings.spread),
             receives: st.receives,
             upper: upper(st),
             faults: [faults(st, |shares| shares.control.as_ref()), faults(st, |shares| shares.data.as_ref())],
@@ -675,15 +678,14 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
                 let steps = config.translation.way(from, to, &config.owners);
                 let passed = || steps.iter().filter_map(|step| step.translator);
                 let sender = if is_read { peer } else { end };
-                let stu = 1 << sender.protocol.cut_stu.min(receiver.protocol.max_stu);
-                let stu = passed().map(lowered).fold(stu, u32::min);
+                let cut = sender.protocol.cut_stu.min(receiver.protocol.max_stu);
+                let stu = passed().map(lowered).fold(1 << cut, u32::min);
                 // A medium that carries no longer ones bounds what is cut for it.
                 let stu = if steps.len() > 1 { stu.min(stu_max(sender.medium)) } else { stu };
                 let clock = Clock(agent.clock);
                 let stripes = stripes(config, flow, end);
                 let slots = receiver.protocol.slots;
                 // What a source says of Blocks follows from its STUs, and may be lowered on the way.
-                let cut = sender.protocol.cut_stu.min(receiver.protocol.max_stu);
                 let most = layout::max_block(cut, sender.protocol.trailers);
                 let most = passed().map(|own| own.limits.max_block).min().unwrap_or(u16::MAX).min(most);
                 let blocksize = end.job.blocksize.min(most);

@@ -88,18 +88,13 @@ pub(super) fn all(
 
 /// Whether an end can be like this.
 fn judge(c: &mut Compiler<'_>, at: &str, st: &StSpec, (end, own): (&StEndSpec, Declared)) {
-    let mut range = |key: &str, message: String, help: &str| {
-        c.once(Diagnostic::error("SC008", format!("{at}/{key}"), message).help(help));
-    };
     let most = *filled(&st.stu);
-    if !own.stu.is_power_of_two() || !(256..=most).contains(&own.stu) {
+    let impossible = |stu: u32| !stu.is_power_of_two() || !(256..=most).contains(&stu);
+    let wrong = [("stu", own.stu), ("cut", own.cut)].into_iter().find(|(_, stu)| impossible(*stu));
+    if let Some((key, stu)) = wrong {
+        let message = format!("STUs of {stu} octets are not possible");
         let help = format!("allowed: powers of two from 256 to {most}, what \"st\" has");
-        range("stu", format!("STUs of {} octets are not possible", own.stu), &help);
-        return;
-    }
-    if !own.cut.is_power_of_two() || !(256..=most).contains(&own.cut) {
-        let help = format!("allowed: powers of two from 256 to {most}, what \"st\" has");
-        range("cut", format!("STUs of {} octets are not possible", own.cut), &help);
+        c.once(Diagnostic::error("SC008", format!("{at}/{key}"), message).help(help));
         return;
     }
     if !own.checksum && st.damaged.is_some() {
