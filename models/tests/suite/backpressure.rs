@@ -163,28 +163,34 @@ fn messages_travel_both_ways_on_one_link() {
     assert!(a.iter().any(|x| b.iter().any(|y| x.0 < y.1 && y.0 < x.1)));
 }
 
-/// Ports of one device differ: one of the two ends of a link sends messages and honours none, the other one
-/// honours them and sends none, while other ports of both do both.
+/// Ports of one device differ. A port of the first switch that honours none is told by the second one, and
+/// stops nobody; it goes on sending. A port of the second switch that sends none honours what it is told. Each
+/// switch has other ports that do both.
 ///
 /// Proves: VOQ-4.1-2, VOQ-4.1-3
 #[test]
 fn a_port_may_send_without_honouring_and_the_reverse() {
-    let mut net = chain(detector(4, 2, Verdict::Shared));
-    net.ports_mut(0)[2].voq.rx_sup = false;
-    net.ports_mut(1)[4].voq.gen_en = false;
-    net.slow(1, 4);
-    net.slow(3, 4);
-    for (from, to) in [(0, 3), (0, 4), (2, 1), (2, 0)] {
-        net.saturated(from, 0, to);
-    }
-    let (log, outcome) = net.run(END);
-    let (first, second) = (totals(&outcome, 6, 2), totals(&outcome, 7, 4));
-    let sent = |at: &models::stats::PortStats| at.voq_riding + at.voq_standalone;
-    assert!(sent(&first) > 20 && second.voq_received > 20, "{first:?} {second:?}");
-    assert_eq!((first.voq_received, sent(&second)), (0, 0));
-    assert!(log.stops(6, 2, 1).is_empty() && log.stops(7, 4, 1).len() > 10);
-    // The second switch tells its own endpoint of the same port.
-    assert!(!log.stops(2, 0, 1).is_empty());
+    let run = |first_honours: bool, second_sends: bool| {
+        let mut net = chain(detector(4, 2, Verdict::Shared));
+        net.ports_mut(0)[2].voq.rx_sup = first_honours;
+        net.ports_mut(1)[4].voq.gen_en = second_sends;
+        net.slow(1, 4);
+        net.slow(3, 4);
+        for (from, to) in [(0, 3), (0, 4), (2, 1), (2, 0)] {
+            net.saturated(from, 0, to);
+        }
+        let (log, outcome) = net.run(END);
+        // The second switch tells its own endpoint of the same port.
+        assert!(!log.stops(2, 0, 1).is_empty());
+        let (first, second) = (totals(&outcome, 6, 2), totals(&outcome, 7, 4));
+        let sent = |at: &models::stats::PortStats| at.voq_riding + at.voq_standalone > 20;
+        assert!(sent(&first) && second.voq_received > 20, "the first one sends: {first:?} {second:?}");
+        assert_eq!((sent(&second), first.voq_received > 20), (second_sends, first_honours && second_sends));
+        [log.stops(6, 2, 1).len() > 10, log.stops(7, 4, 1).len() > 10]
+    };
+    assert_eq!(run(true, true), [true, true]);
+    assert_eq!(run(false, true), [false, true], "told, and deaf");
+    assert_eq!(run(true, false), [false, true], "nobody tells the first one");
 }
 
 /// A switch that queues by input tells of a congested output where packets wait for it, and nowhere else: two
