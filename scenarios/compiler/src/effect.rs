@@ -316,14 +316,19 @@ pub(crate) fn in_no_run(given: &Spec, compiled: &[(Spec, Option<Variant>)], out:
         let help = "leave it out, or use \"method\": \"up_down\"";
         useless("/routing/root".into(), message, help);
     }
-    if given.links.as_ref().is_some_and(|links| links.timeout.is_some())
-        && !compiled.is_empty()
-        && compiled.iter().all(|(_, run)| run.as_ref().is_some_and(|run| run.config.symbolic.is_empty()))
-    {
+    let coarse = |run: &Variant| run.config.symbolic.is_empty();
+    if !compiled.is_empty() && compiled.iter().all(|(_, run)| run.as_ref().is_some_and(coarse)) {
         let message = "this has no effect here: in packet granularity no symbol is lost, and nothing waits \
                        for one";
         let help = "leave it out, or give \"granularity\": \"symbol\"";
-        useless("/links/timeout".into(), message, help);
+        let overrides = given.overrides.iter().flatten().enumerate();
+        let overrides = overrides.map(|(n, own)| (format!("/overrides/{n}/links/timeout"), &own.links));
+        let all = std::iter::once(("/links/timeout".to_owned(), &given.links)).chain(overrides);
+        for (pointer, links) in all {
+            if links.as_ref().is_some_and(|links| links.timeout.is_some()) {
+                useless(pointer, message, help);
+            }
+        }
     }
     let seed = |spec: &Spec, n: usize| match spec.traffic.get(n).and_then(|flow| flow.to.as_ref()) {
         Some(To::Pattern(ToPattern::Permutation(own))) => Some((own.kind, own.seed)),

@@ -59,6 +59,8 @@ fn a_timeout_needs_symbols_to_wait_for() {
         let found = errors(&with(faults.clone()));
         assert_eq!(places(&found, "SC051"), [("/links/timeout", Severity::Error)], "{faults}");
     }
+    let of_one = json!({"faults": {}, "overrides": [{"link": "ep/1", "links": {"timeout": "200 us"}}]});
+    assert_eq!(places(&errors(&of_one), "SC051"), [("/overrides/0/links/timeout", Severity::Error)]);
     plan(&with(json!({"bit_errors": [{"link": "ep/1", "rate": 0}]})));
     // One variant that has symbols is enough.
     let mut both = with(json!({}));
