@@ -1,7 +1,7 @@
 //! Simulating the variants of a scenario, in parallel where there are cores. No result depends on how many.
 
 use crate::status::Failure;
-use crate::trial::{self, Trial, Verdict};
+use crate::trial::{self, Judge, Trial, Verdict, Work};
 use analysis::Observed;
 use analysis::num::Num;
 use analysis::runfolder::Phases;
@@ -73,9 +73,6 @@ impl Follow for () {
     fn show(&self, _: &Running) {}
 }
 
-/// Looks at a run in parts after a slice: simulated time, nanoseconds, cost so far.
-type Judge<'a> = &'a mut dyn FnMut(u64, u64, Cost) -> Verdict;
-
 /// A run on one thread, or on several.
 pub(crate) enum Running {
     Whole(Box<Observed>),
@@ -136,18 +133,50 @@ impl Running {
         }
     }
 
-    /// Runs the beginning of what is in parts: how far it came, or why one thread is faster.
-    fn try_out(&mut self, limit: Time, judge: Judge<'_>) -> Result<Progress, Whole> {
-        let Running::Parts(run) = self else { return Ok(Progress::Running) };
+    /// Runs the beginning of what is in parts: how far it came, and why it goes on with one thread, if it
+    /// does. `alone` makes the same run on one.
+    fn try_out(
+        &mut self,
+        limit: Time,
+        judge: &mut dyn Judge,
+        mut alone: impl FnMut() -> Self,
+    ) -> (Progress, Option<Whole>) {
+        let Running::Parts(parts) = self else { return (Progress::Running, None) };
         loop {
-            let progress = run.run(limit, trial::SLICE);
+            let progress = parts.run(limit, trial::SLICE);
             if progress != Progress::Running {
-                return Ok(progress);
+                return (progress, None);
             }
-            match judge(run.now().0, nanoseconds(), run.cost()) {
+            match judge.look(parts.now().0, nanoseconds(), parts.cost()) {
                 Verdict::Open => {}
-                Verdict::Stay => return Ok(progress),
-                Verdict::Alone(whole) => return Err(whole),
+                Verdict::Turns => break,
+                Verdict::Stay => return (progress, None),
+                Verdict::Alone(why) => {
+                    *self = alone();
+                    return (progress, Some(why));
+                }
+            }
+        }
+        let mut one = alone();
+        let (mut of_one, mut of_several) = (Work::NONE, Work::NONE);
+        loop {
+            let progress = turn(&mut one, limit, &mut of_one);
+            if progress != Progress::Running {
+                // It has come to the end first.
+                *self = one;
+                return (progress, Some(Whole::Slower));
+            }
+            let progress = turn(self, limit, &mut of_several);
+            if progress != Progress::Running {
+                return (progress, None);
+            }
+            match judge.turn(one.reached().0, of_several, of_one) {
+                Verdict::Open | Verdict::Turns => {}
+                Verdict::Stay => return (progress, None),
+                Verdict::Alone(why) => {
+                    *self = one;
+                    return (progress, Some(why));
+                }
             }
         }
     }
@@ -164,6 +193,14 @@ impl Running {
             }
         }
     }
+}
+
+/// Runs about as long as a turn is to take, and says what came of it.
+fn turn(run: &mut Running, limit: Time, work: &mut Work) -> Progress {
+    let (begun, before) = (nanoseconds(), run.reached().1);
+    let progress = run.run(limit, work.turn());
+    *work = Work { events: run.reached().1 - before, took: nanoseconds() - begun };
+    progress
 }
 
 /// At most so many parts, a power of two: a cut into fewer is these, put together again.
@@ -206,8 +243,7 @@ pub(crate) fn guarded(
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
     let mut trial = Trial::new(variant.until.0);
-    let mut judge = |now, clock, cost| trial.verdict(now, clock, cost);
-    let result = catch_unwind(AssertUnwindSafe(|| one(variant, way, &mut judge, follower, interrupted)));
+    let result = catch_unwind(AssertUnwindSafe(|| one(variant, way, &mut trial, follower, interrupted)));
     result.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
@@ -219,7 +255,7 @@ pub(crate) fn guarded(
 fn one(
     variant: &Variant,
     way: Way,
-    judge: Judge<'_>,
+    judge: &mut dyn Judge,
     follower: &dyn Follow,
     interrupted: &AtomicBool,
 ) -> Result<Finished, Failure> {
@@ -229,15 +265,18 @@ fn one(
     let collector = Collector::new(&config);
     let (mut simulation, mut whole) = Running::new(variant, way, collector);
     let mut build_s = started.elapsed().as_secs_f64();
+    let mut end = Progress::Running;
     // Who predicts has one thread, and wants its windows.
-    let tried =
-        if way.predict > 1 { Ok(Progress::Running) } else { simulation.try_out(variant.until, judge) };
-    let mut end = tried.unwrap_or_else(|why| {
-        let (again, way) = (Instant::now(), Way { threads: 1, ..way });
-        (simulation, whole) = (Running::new(variant, way, Collector::new(&config)).0, Some(why));
-        build_s += again.elapsed().as_secs_f64();
-        Progress::Running
-    });
+    if way.predict < 2 {
+        let alone = || {
+            let (again, way) = (Instant::now(), Way { threads: 1, ..way });
+            let (alone, _) = Running::new(variant, way, Collector::new(&config));
+            build_s += again.elapsed().as_secs_f64();
+            alone
+        };
+        let (progress, why) = simulation.try_out(variant.until, judge, alone);
+        (end, whole) = (progress, why.or(whole));
+    }
     while end == Progress::Running {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted);
@@ -302,6 +341,25 @@ mod tests {
         assert!(text.contains(&plan.variants[0].name), "{text}");
     }
 
+    /// Says the same at each look but the first, and after each turn.
+    struct Says {
+        look: Verdict,
+        turn: Verdict,
+        asked: [u32; 2],
+    }
+
+    impl Judge for Says {
+        fn look(&mut self, _: u64, _: u64, _: Cost) -> Verdict {
+            self.asked[0] += 1;
+            if self.asked[0] > 1 { self.look } else { Verdict::Open }
+        }
+
+        fn turn(&mut self, _: u64, _: Work, _: Work) -> Verdict {
+            self.asked[1] += 1;
+            self.turn
+        }
+    }
+
     /// However the trial ends, and if it never does, the results are those of one thread.
     #[test]
     fn a_trial_changes_no_result() {
@@ -309,28 +367,40 @@ mod tests {
         let short = [("/run/until".to_owned(), serde_json::json!("10 us"))];
         let plan = scenarios::load(text, "b", &short).expect("a shipped scenario is valid");
         let variant = &plan.variants[0];
-        let run = |threads, verdict: Option<Verdict>| {
-            let mut asked = 0;
-            let mut judge = |_, _, _| {
-                asked += 1;
-                verdict.filter(|_| asked > 1).unwrap_or(Verdict::Open)
-            };
+        let run = |threads, look, turn| {
+            let mut judge = Says { look, turn, asked: [0; 2] };
             let way = Way { threads, watched: true, ..Way::default() };
             let never = AtomicBool::new(false);
             let done = one(variant, way, &mut judge, &(), &never).expect("a run");
             let threads = done.measured.threads.map(|cost| cost.map(|cost| cost.threads));
             let report = analysis::VariantReport::new(done.data);
             let events = report.run.outcome.events;
-            (analysis::Summary::new("b", &[report]).to_json(), threads, asked, events)
+            (analysis::Summary::new("b", &[report]).to_json(), threads, judge.asked, events)
         };
-        let alone = run(1, None);
-        assert_eq!((alone.1, alone.2), (None, 0), "one thread has no trial");
-        let [open, stay, back] =
-            [None, Some(Verdict::Stay), Some(Verdict::Alone(Whole::Waiting))].map(|v| run(2, v));
-        assert!(open.2 > 2 && (stay.2, back.2) == (2, 2));
-        assert_eq!([open.1, stay.1, back.1], [Some(Ok(2)), Some(Ok(2)), Some(Err(Whole::Waiting))]);
-        assert!([&open.0, &stay.0, &back.0].iter().all(|summary| **summary == alone.0));
-        assert_eq!(back.3, alone.3, "all is done again");
+        use Verdict::{Alone, Open, Stay, Turns};
+        let alone = run(1, Open, Open);
+        assert_eq!((alone.1, alone.2), (None, [0; 2]), "one thread has no trial");
+        let [slower, waiting] = [Whole::Slower, Whole::Waiting];
+        let open = run(2, Open, Open);
+        assert!(open.2[0] > 2 && open.2[1] == 0 && open.1 == Some(Ok(2)));
+        let others = [
+            (run(2, Stay, Open), Some(Ok(2)), [2, 0]),
+            (run(2, Alone(waiting), Open), Some(Err(waiting)), [2, 0]),
+            (run(2, Turns, Stay), Some(Ok(2)), [2, 1]),
+            (run(2, Turns, Alone(slower)), Some(Err(slower)), [2, 1]),
+        ];
+        for (run, threads, asked) in others {
+            assert!(run.0 == alone.0, "{threads:?}");
+            assert_eq!((run.1, run.2), (threads, asked));
+            assert_eq!(run.3, if threads == Some(Ok(2)) { open.3 } else { alone.3 });
+        }
+        assert!(open.0 == alone.0);
+        // Turns until one of them has come to the end, whoever that is.
+        let turns = run(2, Turns, Open);
+        assert!(
+            turns.0 == alone.0
+                && turns.1.is_some_and(|threads| threads.is_ok_and(|n| n == 2) || threads == Err(slower))
+        );
     }
 
     #[test]

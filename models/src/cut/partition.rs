@@ -31,6 +31,8 @@ pub enum Whole {
     Quiet,
     /// Threads waited for each other so long that one is faster: whoever runs it has measured that.
     Waiting,
+    /// One thread has done the same in less time, or hardly more: whoever runs it has measured that.
+    Slower,
 }
 
 impl fmt::Display for Whole {
@@ -47,6 +49,7 @@ impl fmt::Display for Whole {
             Whole::TooSmall => "the fabric is too small",
             Whole::Quiet => "too little happens while parts need not hear of each other",
             Whole::Waiting => "several waited for each other most of the time",
+            Whole::Slower => "several were no faster",
         })
     }
 }
