@@ -382,6 +382,11 @@ impl End {
         self.link.is_down() || self.link.has_failed()
     }
 
+    /// Since when the link is not up, if it was taken down.
+    pub fn down_since(&self) -> Option<u64> {
+        self.down_since
+    }
+
     /// Nothing keeps new packets waiting but credit.
     fn is_normal(&self) -> bool {
         let own = usize::from(self.committed.is_some());

@@ -291,6 +291,28 @@ impl<'a, P: Build> View<'a, P> {
         self.of(peer).links.ends[peer.index()].as_ref().is_some_and(|partner| partner.is_mute())
     }
 
+    /// Since when a packet stands where it is: it waits there; or it has left for a link that is down, that has
+    /// no place for it, or that lets nothing through. `None`: it is on its way.
+    fn stands_since(&self, spot: Spot) -> Option<u64> {
+        let record = self.record(spot);
+        if record.flags & WAITING != 0 {
+            return Some(record.since.at);
+        }
+        let links = &self.of(record.port).links;
+        if let Some(since) = links.cut_off_since(record.port) {
+            return Some(since);
+        }
+        if self.is_starved(record) {
+            return Some(links.ports[record.port.index()].tx.clock.last_start());
+        }
+        self.troubled_since(spot)
+    }
+
+    /// The link of a port is down, and was not at `t`.
+    fn is_cut_off_after(&self, port: PortId, t: u64) -> bool {
+        self.of(port).links.cut_off_since(port).is_some_and(|since| since > t)
+    }
+
     /// Since when errors have let nothing through to the neighbour of this packet, if that is as long as a
     /// packet may wait, and the packet has waited for that long. Recovery is work as long as something comes
     /// of it.
@@ -398,16 +420,13 @@ impl Watchdog {
         let before = self.stalls.len();
         let mut seen: Vec<(PortId, u8, u8)> = self.stalled.clone();
         // The longest wait first, ties by name: what is reported must not depend on where packets lie.
-        let mut old: Vec<(Spot, &Packet)> = (0..view.parts.len())
+        let mut old: Vec<(u64, Spot, &Packet)> = (0..view.parts.len())
             .flat_map(|part| view.within(part))
-            .filter(|(_, p)| p.since.at <= deadline)
-            .filter(|(spot, p)| {
-                let stands = || view.of(p.port).links.is_cut_off(p.port) || view.is_starved(p);
-                p.flags & WAITING != 0 || stands() || view.troubled_since(*spot).is_some()
-            })
+            .filter_map(|(spot, p)| Some((view.stands_since(spot)?, spot, p)))
+            .filter(|(since, ..)| *since <= deadline)
             .collect();
-        old.sort_by_key(|(_, p)| (p.since.at, p.source, p.origin, p.sequence, p.port));
-        for (spot, record) in old {
+        old.sort_by_key(|(since, _, p)| (*since, p.source, p.origin, p.sequence, p.port));
+        for (since, spot, record) in old {
             let port = record.port;
             let links = &view.of(port).links;
             let place = (port, links.channel_of(port, record.priority), record.queue);
@@ -436,16 +455,19 @@ impl Watchdog {
                 Walk::Cut(_) => continue,
             };
             let last = *nodes.last().expect("a walk has its start");
+            let moves = match view.reason(last) {
+                Reason::Moving => true,
+                // Who waited before may have waited for something else.
+                Reason::NoLink => view.is_cut_off_after(view.record(last).port, deadline),
+                _ => false,
+            };
             // With nothing left to happen, nothing moves: whatever the walk ends at is stuck.
-            if !cycle && !idle && view.reason(last) == Reason::Moving {
+            if !cycle && !idle && moves {
                 continue;
             }
             let walk = nodes.iter().map(|n| view.describe(*n)).collect();
             self.stalled.push(place);
-            // Who has left for its link does not wait there, and stands since the errors began.
-            let left = troubled.filter(|_| record.flags & WAITING == 0);
-            let since = Time(left.unwrap_or(record.since.at));
-            self.stalls.push(StallReport { at, since, cycle, walk });
+            self.stalls.push(StallReport { at, since: Time(since), cycle, walk });
         }
         self.stalls.len() > before
     }
@@ -475,7 +497,13 @@ impl<P: Build> Links<P> {
 
     /// The link of this port is down, or has given up: what was sent and is not acknowledged stands here.
     fn is_cut_off(&self, port: PortId) -> bool {
-        matches!(self.ends.get(port.index()), Some(Some(end)) if end.is_gone())
+        self.cut_off_since(port).is_some()
+    }
+
+    /// Since when; 0 if it has given up by itself.
+    fn cut_off_since(&self, port: PortId) -> Option<u64> {
+        let end = self.ends.get(port.index())?.as_ref()?;
+        end.is_gone().then(|| end.down_since().unwrap_or(0))
     }
 }
 

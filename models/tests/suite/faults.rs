@@ -144,6 +144,39 @@ fn a_link_that_flaps_loses_nothing() {
     }
 }
 
+/// A link is down for 40 packet times, over a look of the watchdog, wherever the packet on it is when that
+/// begins: about to leave, being cut, on the cable, acknowledged. Nothing stands for as long as a packet may,
+/// so nothing is a stall; and what was cut goes as soon as the link is back, not when its timeout is over: the
+/// packet that takes longest takes the outage, the start of the link, and what it takes without an outage.
+/// Down for good it is a stall, which begins with the outage.
+#[test]
+fn a_short_outage_is_no_stall_and_costs_its_length() {
+    let run = |down: u64, up: Option<u64>| {
+        let mut net = stream(0);
+        net.config.sources.clear();
+        net.constant(0, 0, 1, 10, 0).limit = 100;
+        let fault = |at: u64, action| Fault { at: Time(at), link: 1, action };
+        net.config.faults = vec![fault(down, FaultAction::Down)];
+        net.config.faults.extend(up.map(|up| fault(up, FaultAction::Up)));
+        net.config.stall_after = Some(Duration(500 * T));
+        net.run(10_000 * T)
+    };
+    let longest = |log: &Log| log.deliveries.iter().map(|d| d.latency()).max().unwrap();
+    let whole = longest(&run(20_000 * T, None).0);
+    for step in 0..24 {
+        let down = 485 * T + step * T / 2;
+        let (log, outcome) = run(down, Some(down + 40 * T));
+        assert_whole(&log, &outcome);
+        assert!(outcome.stalls.is_empty(), "{step}: {:?}", outcome.stalls);
+        let start = link(&outcome, 1, 0).down_ps - 40 * T;
+        // What was cut leaves anew, which takes up to a packet time again.
+        assert!(longest(&log) <= 40 * T + start + whole + T, "{step}: {}", longest(&log));
+        let (_, outcome) = run(down, None);
+        let stall = outcome.stalls.first().expect("it is down for good");
+        assert!(stall.since.0 + 2 * T >= down && stall.at.0 == 1_000 * T, "{stall:?}");
+    }
+}
+
 /// Packets stand at the link, and at their source for want of a buffer of the switch: two places, whoever
 /// looks after the buffers. With receiver-controlled flow control the first link carries repetitions for
 /// ever.

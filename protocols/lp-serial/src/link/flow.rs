@@ -53,6 +53,11 @@ impl Credit {
         self.free -= 1;
     }
 
+    /// A packet that was sent waits again; whoever tells of free buffers next does not count it.
+    pub(super) const fn take_back(&mut self) {
+        self.outstanding = self.outstanding.saturating_sub(1);
+    }
+
     pub(super) const fn told(&mut self, status: BufStatus) {
         if let BufStatus::Exactly(told) | BufStatus::AtLeast(told) = status {
             *self = Self::new(told, self.outstanding);

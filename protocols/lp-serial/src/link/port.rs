@@ -274,7 +274,8 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
     }
 
     /// Alignment is lost: nothing is sent or received, timers stand still. A packet on the wire, in either
-    /// direction, is cut; symbols that were due are lost, as on a wire that broke.
+    /// direction, is cut; symbols that were due are lost, as on a wire that broke. A packet that was cut here is
+    /// sent anew, with its ackID, when the link is back: the partner has not taken it, and answers nothing.
     pub fn port_lost(&mut self) {
         if self.phase == Phase::Down {
             return;
@@ -284,6 +285,7 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         }
         self.phase = Phase::Down;
         self.cut_transmission();
+        self.take_back_cut();
         self.arriving = false;
         self.outbox.clear();
         if self.request != Request::None {

@@ -265,6 +265,19 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         self.stomp = false;
     }
 
+    /// The link is lost, and with it the answer to a packet that was cut: it waits again.
+    pub(super) fn take_back_cut(&mut self) {
+        let Some(cut) = self.sent.pop_back_if(|last| last.cancelled) else { return };
+        let channel = self.config.channel(cut.meta);
+        self.credits[usize::from(channel)].take_back();
+        if cut.withdrawn {
+            self.events.push_back(LinkEvent::Withdrawn(cut.packet));
+        } else {
+            let queue = self.queue_of(cut.meta);
+            self.waiting[queue].push_front((cut.packet, cut.meta));
+        }
+    }
+
     /// Whether the state of the output side and the ackID window let a packet start.
     fn may_start(&self) -> bool {
         let window = usize::from(self.config.hold);
