@@ -74,7 +74,7 @@ pub struct FabricConfig {
     pub enumeration: Option<EnumerationConfig>,
     /// Scheduled losses of stype2 messages.
     pub symbol_losses: Vec<SymbolLoss>,
-    /// Writes to VoQ registers of switches, in the order of time.
+    /// Writes to VoQ registers and thresholds of switches, in the order of time.
     pub voq_writes: Vec<VoqWrite>,
     /// Links of other media than RapidIO, at most one entry for each link.
     pub media: Vec<MediumLink>,
@@ -649,7 +649,7 @@ pub struct SymbolLoss {
     pub nth: u32,
 }
 
-/// A write to the Port n VoQ Control Status register of a switch (Part 12 §5.1.2.2).
+/// A write to what a port of a switch reports by.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct VoqWrite {
     /// When.
@@ -658,10 +658,28 @@ pub struct VoqWrite {
     pub device: u32,
     /// Its port.
     pub port: u8,
-    /// Bits that are written, of `voq_backpressure::csr`; the others keep their values.
-    pub mask: u32,
-    /// What they become.
-    pub value: u32,
+    /// What is written.
+    pub change: VoqChange,
+}
+
+/// What a [`VoqWrite`] changes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum VoqChange {
+    /// The Port n VoQ Control Status register (Part 12 §5.1.2.2).
+    Register {
+        /// Bits that are written, of `voq_backpressure::csr`; the others keep their values.
+        mask: u32,
+        /// What they become.
+        value: u32,
+    },
+    /// The thresholds of this egress port, which are implementation specific (VOQ-D19): those of its
+    /// [`Detector`]. Its verdicts are judged by them at once. Without a detector nothing changes.
+    Thresholds {
+        /// Congested when the occupancy is at least this.
+        x_on: u16,
+        /// Clear when the occupancy is at most this, below `x_on`.
+        x_off: u16,
+    },
 }
 
 /// Bits of a register that a host changes through the fabric: it reads the register and writes it.

@@ -225,7 +225,7 @@ pub(crate) const KIND_NAMES: [&str; HOST_KINDS + 3] = [
     "link: message arrives",
     "link: border of micropackets",
     "link: restart-from-retry has left",
-    "link: VoQ register is written",
+    "link: VoQ register or thresholds are written",
     "host: timer",
     "host: done with what came",
     "host: done with what leaves",
@@ -411,7 +411,10 @@ mod tests {
         let place = |happening: Happening| KIND_NAMES[happening.pack().kind()];
         assert_eq!(place(Happening::Wake), "credit for who waits");
         assert_eq!([KIND_NAMES[SAMPLE_KIND], KIND_NAMES[WATCH_KIND]], ["sample", "watchdog"]);
-        assert_eq!(place(Happening::Link(LinkStep::Register)), "link: VoQ register is written");
+        assert_eq!(
+            place(Happening::Link(LinkStep::Register)),
+            "link: VoQ register or thresholds are written"
+        );
         assert_eq!(place(Happening::Host(HostStep::Sent)), "host: done with what leaves");
     }
 }

@@ -151,6 +151,11 @@ impl Watch {
             per_ingress: d.verdict == Verdict::PerIngress,
         })
     }
+
+    /// Whether nothing judges the port.
+    pub fn is_off(self) -> bool {
+        self.x_on == u32::MAX
+    }
 }
 
 /// [`Switch::reads`] of a switch whose inputs are read channel by channel: then every input counts as being

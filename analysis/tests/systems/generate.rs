@@ -817,7 +817,7 @@ fn voq(d: &mut Draw, world: &World) -> Value {
     voq.into()
 }
 
-/// A write to the register of a port of a switch.
+/// A write to the register of a port of a switch, and to its thresholds.
 fn voq_write(d: &mut Draw, world: &World) -> Value {
     let (name, ports) = d.any(&world.shape.switches);
     let mut write = Fields::new();
@@ -826,6 +826,8 @@ fn voq_write(d: &mut Draw, world: &World) -> Value {
     write.insert("xoff".into(), d.of("VoqWriteSpec/xoff", &[true, false]).into());
     d.set(&mut write, 40, "VoqWriteSpec/part", &[true, false]);
     d.set(&mut write, 30, "VoqWriteSpec/gen_en", &[true, false]);
+    let thresholds = [json!({"on": 1, "off": 0}), json!({"on": 2, "off": 1}), json!({"on": 7, "off": 5})];
+    d.set(&mut write, 60, "VoqWriteSpec/thresholds", &thresholds);
     write.into()
 }
 

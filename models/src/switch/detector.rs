@@ -296,8 +296,7 @@ impl<S: Ports> Switch<S> {
         if !by_ingress {
             counts.iter_mut().for_each(|counts| *counts = vec![counts.iter().sum()]);
         }
-        let watch = self.watches.get(out as usize).copied();
-        let watch = watch.unwrap_or(Watch { x_on: self.x_on, x_off: self.x_off, per_ingress: by_ingress });
+        let watch = self.watch(out);
         let all = (0..)
             .zip(counts)
             .flat_map(|(channel, counts)| (0..).zip(counts).map(move |(input, now)| (channel, input, now)));
@@ -310,6 +309,46 @@ impl<S: Ports> Switch<S> {
             *cell = Cell::new(now, congested != (on || off));
             if on || off {
                 self.verdict(links, cx, (input, out), channel, on);
+            }
+        }
+    }
+
+    /// Thresholds and verdict of an egress port.
+    fn watch(&self, out: u32) -> Watch {
+        let of_all = Watch { x_on: self.x_on, x_off: self.x_off, per_ingress: self.per_ingress };
+        self.watches.get(out as usize).copied().unwrap_or(of_all)
+    }
+
+    /// The thresholds of an egress port become others: what waits for it is judged by them. Nothing changes
+    /// where there is no detector.
+    #[cold]
+    pub fn set_thresholds<P: Build<Ports = S>, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        out: u32,
+        (x_on, x_off): (u32, u32),
+    ) {
+        if !self.detect || self.watch(out).is_off() {
+            return;
+        }
+        if self.watches.is_empty() {
+            self.watches = (0..self.ports).map(|port| self.watch(port)).collect();
+        }
+        let watch = &mut self.watches[out as usize];
+        (watch.x_on, watch.x_off) = (x_on, x_off);
+        let inputs = if watch.per_ingress { self.ports } else { 1 };
+        let channels = 1 + self.told_apart.count();
+        for (channel, input) in
+            (0..channels).flat_map(|channel| (0..inputs).map(move |input| (channel, input)))
+        {
+            let cell = self.detector_in(channel, input, out);
+            let cell = &mut self.occupancy[cell];
+            let (packets, congested) = (cell.packets(), cell.is_on());
+            let turns = if congested { packets <= x_off } else { packets >= x_on };
+            if turns {
+                *cell = Cell::new(packets, !congested);
+                self.verdict(links, cx, (input, out), channel, !congested);
             }
         }
     }

@@ -54,7 +54,7 @@ impl<P: Build> Fabric<P> {
                 self.links.tell_until_up(cx, target);
             }
             LinkStep::Fault => self.fault(cx, target.into()),
-            LinkStep::Register => self.write_voq_register(cx, target.into()),
+            LinkStep::Register => self.write_voq(cx, target.into()),
             LinkStep::Credit { channel } => self.credit_returned(cx, target, channel),
             LinkStep::Left => self.message_ended(cx, target),
             LinkStep::Pins { packet, behind } => self.links.message_at_pins(cx, target, packet, behind),

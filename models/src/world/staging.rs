@@ -1,7 +1,7 @@
 //! Who tells whom of congestion, and what stops for it: set up from the compiled registers and staging.
 
 use crate::config::{
-    Detector, DeviceModel, MULTICAST_SETS_MAX, PRIORITIES, PortRules, StagingConfig, VoqWrite,
+    Detector, DeviceModel, MULTICAST_SETS_MAX, PRIORITIES, PortRules, StagingConfig, VoqChange, VoqWrite,
 };
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
@@ -151,7 +151,7 @@ impl<P: Build> Fabric<P> {
         }
     }
 
-    /// Writes to registers that are to come.
+    /// Writes to registers and thresholds that are to come.
     pub(super) fn bootstrap_writes(&mut self, schedule: &mut impl FnMut(Event<Payload>)) {
         let config = self.links.config.clone();
         for (n, write) in config.voq_writes.iter().enumerate() {
@@ -160,24 +160,33 @@ impl<P: Build> Fabric<P> {
         }
     }
 
-    /// The VoQ register of a port is written (Part 12 §5.1.2.2).
-    pub(super) fn write_voq_register<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, n: u32) {
-        let VoqWrite { device, port, mask, value, .. } = self.links.config.voq_writes[n as usize];
+    /// The VoQ register of a port is written (Part 12 §5.1.2.2), or its thresholds are.
+    pub(super) fn write_voq<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, n: u32) {
+        let VoqWrite { device, port, change, .. } = self.links.config.voq_writes[n as usize];
         let at = self.links.nodes.port((device, port));
-        let switch = self.links.nodes.switch(at);
-        self.switches[switch].note_acceptances(&mut self.links, cx.key());
-        self.switches[switch].settle_reads(&mut self.links, cx.key());
-        let backpressure = self.switches[switch].backpressure.as_mut();
-        let backpressure = backpressure.expect("a switch whose registers are written has an originator");
-        let before = backpressure.originator.block().port(port.into()).value();
-        backpressure.write(&mut self.links, cx, at, before & !mask | value & mask);
+        let switch = &mut self.switches[self.links.nodes.switch(at)];
+        switch.note_acceptances(&mut self.links, cx.key());
+        switch.settle_reads(&mut self.links, cx.key());
+        match change {
+            VoqChange::Register { mask, value } => {
+                let backpressure = switch.backpressure.as_mut();
+                let backpressure =
+                    backpressure.expect("a switch whose registers are written has an originator");
+                let before = backpressure.originator.block().port(port.into()).value();
+                backpressure.write(&mut self.links, cx, at, before & !mask | value & mask);
+            }
+            VoqChange::Thresholds { x_on, x_off } => {
+                switch.set_thresholds(&mut self.links, cx, port.into(), (x_on.into(), x_off.into()));
+            }
+        }
     }
 
     fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
         let config = self.links.config.clone();
         let device = &config.devices[d];
         let later = config.enumeration.is_some();
-        let written = config.voq_writes.iter().any(|write| write.device == d as u32);
+        let register = |write: &VoqWrite| matches!(write.change, VoqChange::Register { .. });
+        let written = config.voq_writes.iter().any(|write| write.device == d as u32 && register(write));
         if !later && !written && device.ports.iter().all(|p| !p.voq.gen_en) {
             return;
         }

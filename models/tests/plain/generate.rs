@@ -66,9 +66,14 @@ pub fn case(number: u64) -> Case {
     let mut draw = Draw(Stream::new(number, "plain fabric", Purpose(1_000)));
     let d = &mut draw;
     let mut sizes = Draw(Stream::new(number, "large switch", Purpose(1_000)));
+    let mut thresholds = Draw(Stream::new(number, "written thresholds", Purpose(1_000)));
     loop {
         let large = large(&mut sizes);
-        let config = fabric(d, large);
+        let mut config = fabric(d, large);
+        // Of three fabrics one may have these: none of those that are kept as they were before there were any.
+        if number % 3 == 2 {
+            written_thresholds(&mut thresholds, &mut config);
+        }
         // Large ones take the plain simulator long.
         let longest = if large.is_some() { 9 } else { 60 };
         let until = times * (d.between(8, longest) * T + d.below(T));
@@ -400,6 +405,31 @@ fn fabric(d: &mut Draw, large: Option<usize>) -> FabricConfig {
     config
 }
 
+/// Writes to thresholds of switches with detectors.
+fn written_thresholds(d: &mut Draw, config: &mut FabricConfig) {
+    let judges = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(s) => (0..device.ports.len()).any(|port| s.rules(port).detector.is_some()),
+        DeviceModel::Endpoint(_) => false,
+    };
+    let switches: Vec<u32> =
+        (0..).zip(&config.devices).filter(|(_, own)| judges(own)).map(|(n, _)| n).collect();
+    if switches.is_empty() {
+        return;
+    }
+    for _ in 0..d.between(1, 6) {
+        let at = Time(d.between(0, 40) * T / 2 + d.of(&[0, 0, 1]));
+        let device = d.of(&switches);
+        let x_off = d.of(&[0, 0, 0, 1, 1, 2, 4]);
+        let change = VoqChange::Thresholds { x_on: x_off + d.of(&[1, 1, 2, 3, 6]), x_off };
+        // Packets wait at few ports: often it is written to all of a switch.
+        let ports = config.devices[device as usize].ports.len() as u8;
+        let one = d.below(u64::from(ports)) as u8;
+        let written = if d.chance(70) { 0..ports } else { one..one + 1 };
+        config.voq_writes.extend(written.map(|port| VoqWrite { at, device, port, change }));
+    }
+    config.voq_writes.sort_by_key(|write| write.at);
+}
+
 /// Some bits of the register of some port of a switch.
 fn voq_write(d: &mut Draw, shape: &Shape) -> VoqWrite {
     let device = d.between(shape.endpoints as u64, shape.neighbours.len() as u64 - 1) as usize;
@@ -409,8 +439,7 @@ fn voq_write(d: &mut Draw, shape: &Shape) -> VoqWrite {
         at: Time(d.between(0, 40) * T / 2 + d.of(&[0, 0, 1])),
         device: device as u32,
         port: d.below(shape.neighbours[device].len() as u64) as u8,
-        mask,
-        value,
+        change: VoqChange::Register { mask, value },
     }
 }
 
@@ -746,6 +775,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("refresh beside PART 0", &["none", "some"]),
     ("voq_writes", &["none", "some"]),
     ("written", &["GEN_EN 0", "GEN_EN 1", "PART 0", "PART 1", "XOFF 0", "XOFF 1"]),
+    ("written thresholds", &["lower on", "higher on", "lower off", "higher off", "equal", "no detector"]),
     ("leave_out_stopped", &["false", "true"]),
     ("queue_quota", &["none", "some"]),
     ("switch staging", &["none", "per_port", "modulo", "table"]),
@@ -982,10 +1012,27 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     }
     add("voq_writes", some(!config.voq_writes.is_empty()));
     for write in &config.voq_writes {
-        let VoqWrite { at: _, device: _, port: _, mask, value } = *write;
-        for (n, name) in [(23, "GEN_EN"), (22, "PART"), (21, "XOFF")] {
-            if mask >> n & 1 != 0 {
-                add("written", &format!("{name} {}", value >> n & 1));
+        let VoqWrite { at: _, device, port, change } = *write;
+        match change {
+            VoqChange::Register { mask, value } => {
+                for (n, name) in [(23, "GEN_EN"), (22, "PART"), (21, "XOFF")] {
+                    if mask >> n & 1 != 0 {
+                        add("written", &format!("{name} {}", value >> n & 1));
+                    }
+                }
+            }
+            VoqChange::Thresholds { x_on, x_off } => {
+                let DeviceModel::Switch(s) = &config.devices[device as usize].model else { continue };
+                let Some(d) = s.rules(port.into()).detector else {
+                    add("written thresholds", "no detector");
+                    continue;
+                };
+                for (new, old, names) in [
+                    (x_on, d.x_on, ["lower on", "equal", "higher on"]),
+                    (x_off, d.x_off, ["lower off", "equal", "higher off"]),
+                ] {
+                    add("written thresholds", names[1usize.saturating_add_signed(new.cmp(&old) as isize)]);
+                }
             }
         }
     }

@@ -318,8 +318,8 @@ fn who_was_short_of_credit_waits_for_a_status() {
     let DeviceModel::Endpoint(endpoint) = &mut e0.model else { panic!("an endpoint") };
     (endpoint.staging, endpoint.next_hop) =
         (StagingConfig::PerPort, Arc::new([0, 1, 2].into_iter().collect()));
-    let stop =
-        |at: u64, port: u8| VoqWrite { at: Time(at), device: 2, port, mask: csr::XOFF, value: csr::XOFF };
+    let change = VoqChange::Register { mask: csr::XOFF, value: csr::XOFF };
+    let stop = |at: u64, port: u8| VoqWrite { at: Time(at), device: 2, port, change };
     config.voq_writes = vec![stop(freed - 2 * T, 1), stop(freed, 2)];
     if let Err(found) = compare(&case) {
         panic!("{}", explain(&case, &found));

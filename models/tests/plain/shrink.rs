@@ -54,6 +54,13 @@ pub fn shrink(mut case: Case, mut found: Difference) -> (Case, Difference) {
         attempt(&mut case, &mut found, &|c| c.config.shake = 0);
         attempt(&mut case, &mut found, &|c| c.config.symbol_losses.clear());
         attempt(&mut case, &mut found, &|c| c.config.voq_writes.clear());
+        let mut write = case.config.voq_writes.len();
+        while write > 0 {
+            write -= 1;
+            attempt(&mut case, &mut found, &|c| {
+                c.config.voq_writes.remove(write);
+            });
+        }
         attempt(&mut case, &mut found, &|c| c.config.symbolic.clear());
         for device in 0..case.config.devices.len() {
             attempt(&mut case, &mut found, &|c| {
@@ -180,6 +187,9 @@ pub fn compact(case: &Case) -> String {
     }
     for loss in &config.symbol_losses {
         text += &format!("  {loss:?}\n");
+    }
+    for write in &config.voq_writes {
+        text += &format!("  {write:?}\n");
     }
     for (n, s) in config.sources.iter().enumerate() {
         text += &format!(

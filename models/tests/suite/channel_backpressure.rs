@@ -129,6 +129,38 @@ fn a_linked_message_stops_one_channel() {
     assert!(edges > 120 && longest.iter().all(|&longest| longest > 16 * T), "{edges} {longest:?}");
 }
 
+/// Thresholds that are written judge what waits in each channel: six packets of VC1 and three of VC5 wait for
+/// a port that takes none of them. An `on` of 6 stops VC1 at once, the ninth packet of both is none of one
+/// channel; one of 3 stops both, one after the other on symbols of their own. Without linking they count
+/// together, and all channels stop.
+///
+/// Proves: VOQ-4.2-3, VOQ-4.2-6
+#[test]
+fn written_thresholds_judge_each_channel() {
+    let stops = |linked: bool, x_on: u16| -> Vec<(u64, u8)> {
+        let mut net = single(4, switch(4));
+        two_channels(&mut net, Some(Detector { x_on: 40, x_off: 0, verdict: Verdict::PerIngress }));
+        if linked {
+            link_all(&mut net);
+        }
+        net.slow(2, 500);
+        net.burst(0, vc_priority(1), 2, 0, 7);
+        net.burst(0, vc_priority(5), 2, 50 * T, 3);
+        let change = VoqChange::Thresholds { x_on, x_off: 0 };
+        net.config.voq_writes = vec![VoqWrite { at: Time(100 * T), device: 4, port: 2, change }];
+        let (log, _) = net.run(400 * T);
+        assert!(log.edges.iter().all(|edge| (edge.device, edge.queue, edge.stopped) == (0, 2, true)));
+        log.edges.iter().map(|edge| (edge.at.0, edge.channel)).collect()
+    };
+    let first = 100 * T + T_CS + 20_000;
+    assert_eq!(stops(true, 10), []);
+    assert_eq!(stops(true, 7), []);
+    assert_eq!(stops(true, 6), [(first, 1)]);
+    assert_eq!(stops(true, 3), [(first, 1), (first + T_CS, 2)]);
+    assert_eq!(stops(false, 10), []);
+    assert_eq!(stops(false, 9), [(first, 0), (first, 1), (first, 2)]);
+}
+
 /// Linked messages that are lost are made good by the refresh, channel by channel: the tenth message is an
 /// XON of VC1, and its queue goes on with the next refresh.
 ///

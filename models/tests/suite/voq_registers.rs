@@ -1,4 +1,5 @@
-//! Writes to VoQ registers while traffic runs: Table 5-4 of Part 12, all its rows and the ways between them.
+//! Writes to VoQ registers and thresholds while traffic runs: Table 5-4 of Part 12, all its rows and the ways
+//! between them; and what a comparison of levels says of what waits.
 use crate::common::*;
 use models::Outcome;
 use models::config::*;
@@ -25,7 +26,8 @@ fn star(slow: u64, hot: u64) -> Net {
 
 fn write(net: &mut Net, at: u64, port: u8, mask: u32, value: u32) {
     let device = net.endpoints;
-    net.config.voq_writes.push(VoqWrite { at: Time(at), device, port, mask, value });
+    let change = VoqChange::Register { mask, value };
+    net.config.voq_writes.push(VoqWrite { at: Time(at), device, port, change });
 }
 
 /// Messages that the switch has sent through a port.
@@ -178,4 +180,174 @@ fn generation_can_be_turned_off_and_on() {
     write(&mut net, 350 * T, 0, GEN_EN, GEN_EN);
     let (log, _) = net.run(END);
     assert!(clear < 300 * T && follows(log.stops(0, 0, 2)[0].1, 350 * T), "{:?}", log.edges);
+}
+
+/// As [`star`], with these thresholds. Endpoint 2 takes 500 T for a packet, so from 20 T on all of `hot` wait
+/// but the one that it has; nobody else sends.
+fn standing(verdict: Verdict, (x_on, x_off): (u16, u16), hot: u64, delay: u64) -> Net {
+    let mut net = star(500, hot);
+    net.config.sources.retain(|source| source.endpoint == 0);
+    let s = net.switch_mut(0);
+    s.detector = Some(Detector { x_on, x_off, verdict });
+    s.generation_delay = Duration(delay);
+    net
+}
+
+fn thresholds(net: &mut Net, at: u64, port: u8, (x_on, x_off): (u16, u16)) {
+    let device = net.endpoints;
+    let change = VoqChange::Thresholds { x_on, x_off };
+    net.config.voq_writes.push(VoqWrite { at: Time(at), device, port, change });
+}
+
+/// Endpoints to which nothing else goes.
+const QUIET: [u32; 2] = [0, 1];
+
+/// When they hear of a write: the message leaves at once after the generation delay.
+fn heard(write: u64, delay: u64) -> u64 {
+    write + delay + T_CS + PROPAGATION
+}
+
+/// Nine packets wait. An `on` of 9 stops their queue when it is written, and the generation delay later, as
+/// if the ninth came then; one of 10 does not. `verdict` says who hears of it.
+///
+/// Proves: VOQ-4.2-5, VOQ-4.2-6, VOQ-2.5-1
+#[test]
+fn a_lower_on_stops_at_once() {
+    for delay in [0, 70_000] {
+        for (x_on, stops) in [(9, true), (10, false), (1, true)] {
+            let mut net = standing(Verdict::Shared, (40, 0), 10, delay);
+            thresholds(&mut net, 100 * T, 2, (x_on, 0));
+            let (log, outcome) = net.run(END);
+            for device in QUIET {
+                let law = stops.then_some((heard(100 * T, delay), u64::MAX));
+                assert_eq!(log.stops(device, 0, 2), law.into_iter().collect::<Vec<_>>(), "{x_on} {delay}");
+            }
+            let told = u64::from(stops);
+            assert_eq!([0, 1, 2, 3].map(|port| sent(&outcome, port)), [told; 4]);
+        }
+    }
+    // Six of one endpoint and three of another: each is told of its own.
+    let law = |x_on: u16| {
+        let mut net = standing(Verdict::PerIngress, (40, 0), 7, 0);
+        net.burst(1, 0, 2, 50 * T, 3);
+        thresholds(&mut net, 100 * T, 2, (x_on, 0));
+        let log = net.run(END).0;
+        QUIET.map(|device| log.stops(device, 0, 2).first().map(|stop| stop.0))
+    };
+    let heard = Some(heard(100 * T, 0));
+    assert_eq!([7, 6, 4, 3].map(law), [[None, None], [heard, None], [heard, None], [heard, heard]]);
+}
+
+/// Nine packets wait, and the ninth has stopped their queue. An `off` of 9 releases it when it is written, one
+/// of 8 when the next packet goes.
+///
+/// Proves: VOQ-4.2-5, VOQ-4.2-6
+#[test]
+fn a_higher_off_releases_at_once() {
+    for delay in [0, 70_000] {
+        // When the packet that 2 is sent first has left, the next one goes.
+        let next = T + PROPAGATION + 100_000 + 500 * T;
+        for (x_off, law) in [(9, heard(200 * T, delay)), (12, heard(200 * T, delay)), (8, heard(next, delay))]
+        {
+            let mut net = standing(Verdict::Shared, (9, 0), 10, delay);
+            thresholds(&mut net, 200 * T, 2, (20, x_off));
+            let (log, _) = net.run(600 * T);
+            for device in QUIET {
+                let [(stop, go)] = log.stops(device, 0, 2)[..] else { panic!("{:?}", log.edges) };
+                assert!(stop < 20 * T, "{stop}");
+                assert_eq!(go, law, "{x_off} {delay}");
+            }
+        }
+    }
+}
+
+/// Between `off` and `on` a queue stays what it was: nine wait, and a write of 10 and 8, or of what holds
+/// already, or to a port for which nothing waits, leaves a stopped queue stopped and others going. Then
+/// nothing at all is different from a run without it.
+///
+/// Proves: VOQ-4.2-6
+#[test]
+fn a_write_between_the_thresholds_changes_nothing() {
+    for verdict in [Verdict::Shared, Verdict::PerIngress] {
+        for before in [(9, 0), (40, 0)] {
+            let run = |written: Option<(u8, (u16, u16))>| {
+                let mut net = standing(verdict, before, 10, 0);
+                net.constant(1, 0, 3, 70, 0);
+                written.into_iter().for_each(|(port, new)| thresholds(&mut net, 100 * T, port, new));
+                let (log, outcome) = net.run(END);
+                assert_eq!(log.stops(0, 0, 2).len(), usize::from(before.0 == 9));
+                let told = format!("{:?} {:?} {:?}", log.edges, log.deliveries, outcome.ports);
+                (told, outcome.outcome, outcome.trajectory)
+            };
+            let base = run(None);
+            for written in [(2, (10, 8)), (2, before), (3, (1, 0)), (0, (1, 0))] {
+                assert!(run(Some(written)) == base, "{before:?} {written:?}");
+            }
+        }
+    }
+}
+
+/// A write decides what is judged from then on: with 12 in place of 4 the twelfth packet that waits stops its
+/// queue. They come T apart, from 100 T on.
+///
+/// Proves: VOQ-4.2-6
+#[test]
+fn what_comes_later_is_judged_by_what_was_written() {
+    let stop = |written: Option<u16>| {
+        let mut net = standing(Verdict::PerIngress, (4, 0), 1, 0);
+        net.burst(0, 0, 2, 100 * T, 20);
+        written.into_iter().for_each(|x_on| thresholds(&mut net, 50 * T, 2, (x_on, 0)));
+        net.run(END).0.stops(0, 0, 2)[0].0
+    };
+    assert_eq!(stop(Some(12)) - stop(None), 8 * T);
+    assert_eq!(stop(Some(4)), stop(None));
+}
+
+/// Beside registers: without PART nobody is told of it, and PART tells what is true; a port without GEN_EN
+/// tells nothing, and all with it; under XOFF nothing changes, and after it the verdict is what it became.
+///
+/// Proves: VOQ-4.2-1, VOQ-4.2-9, VOQ-5.1.2.2-6
+#[test]
+fn thresholds_beside_registers() {
+    let lowered = |port: u8, bits: &[(u64, u32, u32)]| {
+        let mut net = standing(Verdict::Shared, (40, 0), 10, 0);
+        bits.iter().for_each(|&(at, mask, value)| write(&mut net, at, port, mask, value));
+        thresholds(&mut net, 100 * T, 2, (4, 0));
+        net.config.voq_writes.sort_by_key(|write| write.at);
+        let log = net.run(END).0;
+        QUIET.map(|device| log.stops(device, 0, 2))
+    };
+    let from = |at: u64| vec![(heard(at, 0), u64::MAX)];
+    assert_eq!(lowered(2, &[(50 * T, PART, 0)]), [vec![], vec![]]);
+    assert_eq!(lowered(2, &[(50 * T, PART, 0), (200 * T, PART, PART)]), [from(200 * T), from(200 * T)]);
+    assert_eq!(lowered(0, &[(50 * T, GEN_EN, 0)]), [vec![], from(100 * T)]);
+    let again = lowered(0, &[(50 * T, GEN_EN, 0), (200 * T, GEN_EN, GEN_EN)]);
+    assert_eq!(again, [from(200 * T), from(100 * T)]);
+    let forced = lowered(2, &[(50 * T, XOFF, XOFF), (200 * T, XOFF, 0)]);
+    assert_eq!(forced, [from(50 * T), from(50 * T)]);
+}
+
+/// Endpoint 0 sends without a pause. From a write that stops it to the last packet that starts passes what
+/// any message takes, and the obey latency of its port: no packet starts later, and those before start T
+/// apart as ever, so three T of it are three packets more.
+///
+/// Proves: VOQ-4.3-11
+#[test]
+fn a_written_threshold_is_obeyed_after_the_obey_latency() {
+    let starts = |obey: u64| {
+        let mut net = standing(Verdict::PerIngress, (140, 0), 150, 0);
+        net.buffers(200);
+        net.config.devices[0].ports[0].voq.obey = Duration(obey);
+        // No status is on the wire then.
+        let at = 100 * T + T / 2;
+        thresholds(&mut net, at, 2, (50, 0));
+        let (log, outcome) = net.run(END);
+        let stop = heard(at, 0) + obey;
+        assert_eq!(log.stops(0, 0, 2), [(stop, u64::MAX)]);
+        let sent = totals(&outcome, 0, 0).packets_sent;
+        assert_eq!(sent, stop / T + 1, "one at 0, and one each T");
+        sent
+    };
+    let plain = starts(0);
+    assert_eq!([T / 4, T / 2, T, 3 * T].map(starts), [plain, plain + 1, plain + 1, plain + 3]);
 }

@@ -177,11 +177,13 @@ impl Quantities<'_> {
         for (i, write) in voq.writes.iter().flatten().enumerate() {
             let at = format!("/voq/writes/{i}");
             self.value(&format!("{at}/at"), Some(&write.at));
-            if [write.gen_en, write.part, write.xoff].iter().all(Option::is_none) {
-                let message = "this write changes no bit";
-                let help = "give \"gen_en\", \"part\" or \"xoff\"";
-                self.out.push(Diagnostic::error("SC082", at, message).help(help));
+            let bits = [write.gen_en, write.part, write.xoff];
+            if bits.iter().all(Option::is_none) && write.thresholds.is_none() {
+                let message = "this write changes nothing";
+                let help = "give \"gen_en\", \"part\", \"xoff\" or \"thresholds\"";
+                self.out.push(Diagnostic::error("SC082", at.clone(), message).help(help));
             }
+            self.judgement(&at, write.thresholds, None);
         }
     }
 
@@ -394,7 +396,9 @@ fn late_detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
     );
     let help =
         "more buffers, a lower threshold, or a shorter loop; otherwise late packets block others (late_hol)";
-    c.once(Diagnostic::warning("SC081", "/voq/thresholds", message).help(help));
+    let written = worst.since.and_then(|at| c.thresholds_written(at, &port, worst.detector));
+    let place = written.unwrap_or_else(|| "/voq".into());
+    c.once(Diagnostic::warning("SC081", format!("{place}/thresholds"), message).help(help));
 }
 
 /// An end of a link that has fewer buffers than its round trip takes.

@@ -157,7 +157,7 @@ impl Compiler<'_> {
         ports: &[PortConfig],
         staging: StagingConfig,
     ) -> SwitchConfig {
-        let generates = ports.iter().any(|port| port.voq.gen_en);
+        let generates = ports.iter().any(|port| port.voq.gen_en) || self.is_enabled_later(device);
         let Kind::Switch(s) = &self.devices[device].kind else { unreachable!("called for switches only") };
         let rules = if generates { self.rules(device) } else { Vec::new() };
         let first = rules.first().map_or(SILENT, |(rules, _)| *rules);

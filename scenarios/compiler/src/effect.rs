@@ -2,11 +2,12 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
+use crate::names;
 use crate::plan::Variant;
 use crate::resolved::{Kind, Switch};
 use crate::spec::*;
 use crate::units;
-use models::config::{Buffering, FabricConfig, FaultAction};
+use models::config::{Buffering, FabricConfig, FaultAction, VoqChange};
 use std::collections::BTreeMap;
 
 /// Settings of a switch.
@@ -343,6 +344,7 @@ pub(crate) fn in_no_run(given: &Spec, compiled: &[(Spec, Option<Variant>)], out:
         }
     }
     if runs.iter().any(|spec| spec.voq.as_ref().is_some_and(|voq| voq.enabled == Some(true))) {
+        unjudged(compiled, out);
         return;
     }
     let Some(first) = runs.first() else { return };
@@ -365,6 +367,33 @@ pub(crate) fn in_no_run(given: &Spec, compiled: &[(Spec, Option<Variant>)], out:
             "a quota has no effect here: there are no staging queues while VoQ backpressure is off",
             help,
         );
+    }
+}
+
+/// Thresholds written for ports that nothing judges in any run.
+fn unjudged(compiled: &[(Spec, Option<Variant>)], out: &mut Vec<Diagnostic>) {
+    let all = || compiled.iter();
+    if all().any(|(_, run)| run.is_none()) {
+        return;
+    }
+    let entry = |spec: &Spec, n: usize| Some(spec.voq.as_ref()?.writes.as_ref()?.get(n)?.clone());
+    for n in 0.. {
+        let mut entries = all().filter_map(|(spec, run)| Some((entry(spec, n)?, run.as_ref()?))).peekable();
+        if entries.peek().is_none() {
+            return;
+        }
+        let mut given = entries.filter(|(write, _)| write.thresholds.is_some()).peekable();
+        let judged = |(write, run): (VoqWriteSpec, &Variant)| {
+            run.config.voq_writes.iter().any(|made| {
+                let port = crate::fabric::port_name(&run.config, made.device, made.port);
+                matches!(made.change, VoqChange::Thresholds { .. }) && names::matches(&write.port, &port)
+            })
+        };
+        if given.peek().is_some() && !given.any(judged) {
+            let message = "thresholds have no effect here: no switch that this names sends messages";
+            let help = "leave them out, or let one of its ports send messages (GEN_EN)";
+            out.push(Diagnostic::error("SC051", format!("/voq/writes/{n}/thresholds"), message).help(help));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use models::config::*;
 use models::scheduled_transfer::intermediate::Limits;
 use models::transfer_rate::Bound;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -99,10 +99,10 @@ fn describe(variant: &Variant, out: &mut String) {
     };
     let _ = writeln!(out, "  runs for {}, measured {warmup}; {stall}", time_text(variant.until.0));
     table(out, "switches", switch_lines(config));
-    let detectors = detector_lines(config);
-    let told = detectors.len();
+    let detectors = fabric::detectors(config);
+    let told = detectors.iter().map(|own| (own.device, own.port)).collect::<BTreeSet<_>>().len();
     if told > 0 {
-        table(out, "detectors of congestion", detectors);
+        table(out, "detectors of congestion", detector_lines(config, detectors));
     }
     table(out, "links", link_lines(variant));
     let translators = translator_lines(config);
@@ -202,7 +202,7 @@ fn table(out: &mut String, title: &str, lines: Vec<(String, String)>) {
 
 fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
     let mut lines = Vec::new();
-    for device in &config.devices {
+    for (number, device) in (0..).zip(&config.devices) {
         let DeviceModel::Switch(s) = &device.model else { continue };
         let mut detector = match &s.detector {
             _ if !s.port_rules.is_empty() => {
@@ -216,6 +216,10 @@ fn switch_lines(config: &FabricConfig) -> Vec<(String, String)> {
             ),
             None => "no VoQ messages".into(),
         };
+        let thresholds = |write: &VoqWrite| matches!(write.change, VoqChange::Thresholds { .. });
+        if config.voq_writes.iter().any(|write| write.device == number && thresholds(write)) {
+            detector.push_str(", thresholds are written during the run");
+        }
         if s.leave_out_stopped {
             detector.push_str(", packets that the next hop has stopped are not counted");
         }
@@ -241,14 +245,15 @@ fn judgement(detector: &Detector) -> String {
 }
 
 /// Places above `on` that each detector needs, and those that there are.
-fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
+fn detector_lines(config: &FabricConfig, all: Vec<fabric::Headroom>) -> Vec<(String, String)> {
     let lengths = fabric::Lengths::of(config);
     let line = |found: fabric::Headroom| {
         let beyond = found.beyond.map_or(String::new(), |more| {
             format!("; with {more} more, packets for other ports do not wait for each other's either")
         });
+        let since = found.since.map_or(String::new(), |at| format!("from {} on ", time_text(at.0)));
         let text = format!(
-            "{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
+            "{since}{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
              takes {} above the threshold; there are {}{beyond}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
@@ -258,7 +263,7 @@ fn detector_lines(config: &FabricConfig) -> Vec<(String, String)> {
         );
         (fabric::port_name(config, found.device, found.port), text)
     };
-    fabric::detectors(config).into_iter().map(line).collect()
+    all.into_iter().map(line).collect()
 }
 
 /// Queueing, buffering, arbitration and forwarding in the words of the scenario language.

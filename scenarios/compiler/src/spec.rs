@@ -557,14 +557,15 @@ pub struct VoqSpec {
     /// about all of them, and packets of all count together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linked: Option<bool>,
-    /// Writes to registers of switches during the run (default: none).
+    /// Writes to registers and thresholds of switches during the run (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<Vec<VoqWriteSpec>>,
 }
 
-/// A write to the Port n VoQ Control Status register of switches (Part 12 §5.1.2.2). Bits that are not given
-/// keep their values. With `configure: fabric` the host makes them: it reads each register through the fabric
-/// and writes it.
+/// A write to what ports of switches report by: the Port n VoQ Control Status register (Part 12 §5.1.2.2),
+/// and thresholds, for which there is no register. What is not given keeps its value. With
+/// `configure: fabric` the host makes those to registers: it reads each through the fabric and writes it.
+/// Thresholds are written at their time in any case.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VoqWriteSpec {
@@ -582,6 +583,11 @@ pub struct VoqWriteSpec {
     /// XOFF: this port is reported as congested in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xoff: Option<bool>,
+    /// When this egress port is congested from now on. What waits for it is judged at once: congested at `on`
+    /// or more, clear at `off` or fewer, in between as before. Beside bits of the register they are written
+    /// first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
 }
 
 /// Staging queues that a device keeps for each egress link, and which port of the neighbour uses which.

@@ -248,7 +248,27 @@ impl Compiler<'_> {
         self.registers[device].iter().map(rules).collect()
     }
 
-    /// Writes to registers during the run, in the order of time.
+    /// Whether a write lets a port of a switch send messages that may not send any at first.
+    pub fn is_enabled_later(&self, device: usize) -> bool {
+        let writes = filled(&filled(&self.spec.voq).writes);
+        let mut enables = writes.iter().filter(|write| write.gen_en == Some(true));
+        let named = |write: &VoqWriteSpec, port: u8| {
+            names::matches(&write.port, &self.graph.port_name((device, port)))
+        };
+        self.voq.enabled && enables.any(|write| (0..self.graph.ports(device)).any(|port| named(write, port)))
+    }
+
+    /// The entry that gives a port these thresholds at this time.
+    pub fn thresholds_written(&self, at: Time, port: &str, detector: Detector) -> Option<String> {
+        let given = Thresholds { on: detector.x_on, off: detector.x_off };
+        let it = |write: &VoqWriteSpec| {
+            write.at.get() == at.0 && write.thresholds == Some(given) && names::matches(&write.port, port)
+        };
+        let found = filled(&filled(&self.spec.voq).writes).iter().position(it)?;
+        Some(format!("/voq/writes/{found}"))
+    }
+
+    /// Writes to registers and thresholds during the run, in the order of time.
     pub fn voq_writes(&mut self, config: &FabricConfig) -> Vec<VoqWrite> {
         let spec = self.spec;
         let mut all = Vec::new();
@@ -273,7 +293,16 @@ impl Compiler<'_> {
                     if write.gen_en == Some(true) {
                         self.check_enable(config, (device, port), &format!("{pointer}/gen_en"));
                     }
-                    all.push(VoqWrite { at, device: device as u32, port, mask, value });
+                    // What bits of the register tell is judged by them.
+                    if let Some(thresholds) = write.thresholds {
+                        let place = format!("{pointer}/thresholds");
+                        let change = self.new_thresholds(config, (device, port), thresholds, place);
+                        all.extend(change.map(|change| VoqWrite { at, device: device as u32, port, change }));
+                    }
+                    if mask != 0 {
+                        let change = VoqChange::Register { mask, value };
+                        all.push(VoqWrite { at, device: device as u32, port, change });
+                    }
                 }
             }
             if !hit {
@@ -287,10 +316,29 @@ impl Compiler<'_> {
             return Vec::new();
         }
         let Some(host) = &self.host else { return all };
-        // What is set up through the fabric is changed through it as well.
+        // What is set up through the fabric is changed through it as well. For thresholds Part 12 has no
+        // register.
         let writes = all.iter().filter_map(|write| self.through_fabric(host, config, write)).collect();
         self.host.as_mut().expect("just seen").writes = writes;
-        Vec::new()
+        all.retain(|write| matches!(write.change, VoqChange::Thresholds { .. }));
+        all
+    }
+
+    /// New thresholds of a port, if it has a detector.
+    fn new_thresholds(
+        &mut self,
+        config: &FabricConfig,
+        (device, port): (usize, u8),
+        thresholds: Thresholds,
+        place: String,
+    ) -> Option<VoqChange> {
+        let DeviceConfig { ports, model: DeviceModel::Switch(own), .. } = &config.devices[device] else {
+            return None;
+        };
+        let detector = own.rules(port.into()).detector?;
+        let Thresholds { on: x_on, off: x_off } = thresholds;
+        self.check_threshold(device, own, ports, (Detector { x_on, x_off, ..detector }, place));
+        Some(VoqChange::Thresholds { x_on, x_off })
     }
 
     /// How the host reaches the register: by an id whose way leads through the switch.
@@ -300,6 +348,7 @@ impl Compiler<'_> {
         config: &FabricConfig,
         write: &VoqWrite,
     ) -> Option<HostWrite> {
+        let VoqChange::Register { mask, value } = write.change else { return None };
         let (_, first, _) = self.neighbours[host.config.host as usize][0]?;
         let offset = host.plan.voq[write.device as usize]? + 4 * u32::from(write.port);
         let passed = |id: u32| {
@@ -314,8 +363,7 @@ impl Compiler<'_> {
             None
         };
         let (destination, hop_count) = (0..config.id_space).find_map(|id| Some((id as u16, passed(id)?)))?;
-        let VoqWrite { at, mask, value, .. } = *write;
-        Some(HostWrite { at, destination, hop_count, offset, mask, value })
+        Some(HostWrite { at: write.at, destination, hop_count, offset, mask, value })
     }
 
     /// Generation may be enabled only if the neighbour receives messages, and there is a place for them.

@@ -253,6 +253,20 @@ impl Detector {
         }
         *congested != was
     }
+
+    /// F-70b: whether the verdict changes on what is counted, for the thresholds are others.
+    fn judge(&mut self, channel: usize, row: usize, egress: usize) -> bool {
+        let Some(settings) = self.settings[egress] else { return false };
+        let count = self.counts[channel][row][egress];
+        let congested = &mut self.congested[channel][row][egress];
+        let was = *congested;
+        *congested = match count {
+            high if high >= settings.x_on.into() => true,
+            low if low <= settings.x_off.into() => false,
+            _ => was,
+        };
+        *congested != was
+    }
 }
 
 impl World<'_> {
@@ -272,11 +286,37 @@ impl World<'_> {
         port.originator.is_some() && port.registers.gen_en
     }
 
-    /// F-70a.
     pub fn write(&mut self, n: usize) {
-        let now = self.now;
-        let VoqWrite { device, port, mask, value, .. } = self.config.voq_writes[n];
+        let VoqWrite { device, port, change, .. } = self.config.voq_writes[n];
         let (d, q) = (device as usize, port as usize);
+        match change {
+            VoqChange::Register { mask, value } => self.write_register(d, q, mask, value),
+            VoqChange::Thresholds { x_on, x_off } => self.write_thresholds(d, q, x_on, x_off),
+        }
+    }
+
+    /// F-70b.
+    fn write_thresholds(&mut self, d: usize, q: usize, x_on: u16, x_off: u16) {
+        let (ports, channels) = (self.devices[d].ports.len(), 1 + self.told_apart(d));
+        let Model::Switch(switch) = &mut self.devices[d].model else { return };
+        let Some(detector) = &mut switch.detector else { return };
+        if let Some(settings) = &mut detector.settings[q] {
+            (settings.x_on, settings.x_off) = (x_on, x_off);
+        }
+        let rows = if detector.is_shared(q) { 1 } else { ports };
+        for channel in 0..channels {
+            for i in 0..rows {
+                let Model::Switch(switch) = &mut self.devices[d].model else { return };
+                if switch.detector.as_mut().is_some_and(|detector| detector.judge(channel, i, q)) {
+                    self.verdict_changes(d, channel, i, q);
+                }
+            }
+        }
+    }
+
+    /// F-70a.
+    fn write_register(&mut self, d: usize, q: usize, mask: u32, value: u32) {
+        let now = self.now;
         let ports = self.devices[d].ports.len();
         let all = 0..1 + self.told_apart(d);
         let told = |world: &Self| -> Vec<Vec<bool>> {

@@ -3,12 +3,18 @@
 
 use super::{Lengths, round_trip_packets, switch, wires};
 use models::config::*;
+use models::sim_core::Time;
+use models::voq_backpressure::csr;
+use std::collections::BTreeSet;
 
-/// A detector of a switch, and whether it speaks up early enough.
+/// A detector of a switch with the thresholds that it has at some time, and whether it speaks up early
+/// enough.
 pub(crate) struct Headroom {
     pub device: u32,
     /// The egress port that it watches.
     pub port: u8,
+    /// When it is given these thresholds first; `None`: it has them when the run begins.
+    pub since: Option<Time>,
     pub detector: Detector,
     /// Neighbours that hear of it; a verdict by ingress is about one of them.
     pub neighbours: usize,
@@ -40,10 +46,45 @@ pub(crate) fn most_for_one_port(own: &SwitchConfig, ports: &[PortConfig], verdic
     inputs + behind
 }
 
-/// All detectors of a fabric that can go on, and whose verdict somebody hears.
+/// Ports of which a write sets bits of the register.
+struct Enabled {
+    gen_en: BTreeSet<(u32, u8)>,
+    part: BTreeSet<(u32, u8)>,
+}
+
+impl Enabled {
+    fn later(config: &FabricConfig) -> Self {
+        let set = |bit: u32| {
+            let sets = |write: &&VoqWrite| match write.change {
+                VoqChange::Register { mask, value } => mask & value & bit != 0,
+                VoqChange::Thresholds { .. } => false,
+            };
+            config.voq_writes.iter().filter(sets).map(|write| (write.device, write.port)).collect()
+        };
+        Enabled { gen_en: set(csr::GEN_EN), part: set(csr::PART) }
+    }
+}
+
+/// The detector of a port with each pair of thresholds that it ever has, and since when.
+fn values(config: &FabricConfig, port: (u32, u8), first: Detector) -> Vec<(Option<Time>, Detector)> {
+    let mut all = vec![(None, first)];
+    for write in config.voq_writes.iter().filter(|write| (write.device, write.port) == port) {
+        let VoqChange::Thresholds { x_on, x_off } = write.change else { continue };
+        let detector = Detector { x_on, x_off, ..first };
+        if all.iter().all(|(_, known)| *known != detector) {
+            all.push((Some(write.at), detector));
+        }
+    }
+    all
+}
+
+/// All detectors of a fabric that can go on, and whose verdict somebody hears, with all thresholds that they
+/// ever have: who writes lower ones may find more packets than the new `on`, but fewer than the old one,
+/// whose places it then needs.
 pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
     let wires = wires(config);
     let lengths = Lengths::of(config);
+    let writes = Enabled::later(config);
     let mut all = Vec::new();
     for device in 0..config.devices.len() as u32 {
         let Some(own) = switch(config, device) else { continue };
@@ -53,7 +94,8 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
             .zip(&wires[device as usize])
             .enumerate()
             .map(|(u, (port, wire))| {
-                let (link, other, back) = wire.filter(|_| port.voq.gen_en)?;
+                let enabled = port.voq.gen_en || writes.gen_en.contains(&(device, u as u8));
+                let (link, other, back) = wire.filter(|_| enabled)?;
                 let obeyed = config.devices[other as usize].ports[usize::from(back)].voq.obey;
                 let fixed = own.rules(u).generation_delay.0 + own.pipeline.0 + obeyed.0;
                 Some(arriving(&config.links[link as usize], lengths, fixed))
@@ -61,17 +103,14 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
             .collect();
         for (port, reported) in (0u8..).zip(ports) {
             let Some(detector) = own.rules(port.into()).detector else { continue };
-            if u64::from(detector.x_on) > most_for_one_port(own, ports, detector.verdict)
-                || !reported.voq.part
-                || wires[device as usize][usize::from(port)].is_none()
-            {
+            let told = writes.part.contains(&(device, port)) || reported.voq.part;
+            if !told || wires[device as usize][usize::from(port)].is_none() {
                 continue;
             }
             // What turns back does not count: no route leads there.
             let others = arriving.iter().enumerate().filter(|&(u, _)| u != usize::from(port));
             let heard: Vec<(usize, u64)> = others.filter_map(|(u, n)| Some((u, (*n)?))).collect();
             let Some(each) = heard.iter().map(|(_, n)| *n).max() else { continue };
-            let (needed, there) = places(own, ports, detector, &heard);
             let neighbours = heard.len();
             let wired = |&(u, _): &(usize, u64)| wires[device as usize][u];
             let model = &config.devices[device as usize].model;
@@ -80,7 +119,14 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
                 round_trip_packets(&config.links[link as usize], model, lengths) - 1
             });
             let beyond = loops.max().filter(|_| own.buffering == Buffering::Direct);
-            all.push(Headroom { device, port, detector, neighbours, each, needed, there, beyond });
+            for (since, detector) in values(config, (device, port), detector) {
+                if u64::from(detector.x_on) <= most_for_one_port(own, ports, detector.verdict) {
+                    let (needed, there) = places(own, ports, detector, &heard);
+                    let it =
+                        Headroom { device, port, since, detector, neighbours, each, needed, there, beyond };
+                    all.push(it);
+                }
+            }
         }
     }
     all

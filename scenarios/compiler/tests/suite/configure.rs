@@ -1,7 +1,7 @@
 //! A host sets up fabrics of every topology: it finds what the file describes, what it writes is what was
 //! compiled, and every endpoint reaches every other.
 
-use models::config::{DeviceModel, Egress, FabricConfig};
+use models::config::{DeviceModel, Egress, FabricConfig, VoqChange};
 use models::enumeration::EnumerationReport;
 use models::probe::Delivery;
 use models::voq_backpressure::csr::{PART, XOFF};
@@ -175,6 +175,7 @@ fn the_host_makes_the_writes_of_the_scenario() {
     let report = outcome.enumeration.expect("a host sets the fabric up");
     let name = |device: u32| config.devices[device as usize].path.as_str();
     assert_eq!(report.voq.len(), 3);
+    assert!(config.voq_writes.is_empty());
     // Four registers are read and written: no repetitions, and each is answered.
     let enumerated: u64 = report.phases.iter().map(|phase| phase.reads + phase.writes).sum();
     assert_eq!((report.packets, report.repetitions, report.timeouts), (enumerated + 8, 0, 0));
@@ -184,4 +185,26 @@ fn the_host_makes_the_writes_of_the_scenario() {
             assert_eq!((value & XOFF != 0, value & PART != 0), (port == 1, part), "{} {port}", name(*device));
         }
     }
+}
+
+/// Thresholds have no register: the scenario writes them, at their time, while the host writes the bits
+/// beside them.
+#[test]
+fn the_host_writes_no_thresholds() {
+    let more = json!({
+        "links": {"symbol": "long"},
+        "voq": {"enabled": true, "writes": [
+            {"at": "15 ms", "port": "sw/*:1", "xoff": true, "thresholds": {"on": 3, "off": 1}},
+            {"at": "16 ms", "port": "sw/2:0", "thresholds": {"on": 3, "off": 1}}
+        ]}
+    });
+    let value = scenario(&json!({"chain": {"switches": 3, "endpoints_per_switch": 2}}), "ep/0", &more);
+    let (config, _, outcome) = run(&value);
+    let report = outcome.enumeration.expect("a host sets the fabric up");
+    let enumerated: u64 = report.phases.iter().map(|phase| phase.reads + phase.writes).sum();
+    assert_eq!((report.packets, report.repetitions), (enumerated + 6, 0), "three registers");
+    let change = VoqChange::Thresholds { x_on: 3, x_off: 1 };
+    let made: Vec<_> = config.voq_writes.iter().map(|write| (write.at.0, write.port, write.change)).collect();
+    let at = 15_000_000_000;
+    assert_eq!(made, [(at, 1, change), (at, 1, change), (at, 1, change), (at + 1_000_000_000, 0, change)]);
 }

@@ -529,6 +529,73 @@ fn places_above_a_threshold_are_counted() {
     assert!(line.ends_with("takes 31 places above the threshold; there are 14"), "{line}");
 }
 
+/// Places have to be there for every `on` that a port ever has: 16 receive buffers less WM0 = 4 less `on` are
+/// 4 with 8 and 2 with 10, where 4 are needed; and none is reached with more than its 16.
+///
+/// Proves: VOQ-2.5-4
+#[test]
+fn thresholds_that_are_written_are_judged_as_well() {
+    let told = |writes: Value| {
+        let mut value = scenario(
+            json!({"name": "f", "from": "all", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}),
+        );
+        value["voq"] = json!({"enabled": true, "writes": writes});
+        let plan = plan(&value);
+        let items = plan.warnings.items.iter().map(|item| (item.code, item.pointer.clone())).collect();
+        let report = check_report(&plan);
+        let from = report.lines().filter(|line| line.contains(" on XOFF at ")).map(str::trim);
+        let lines = from.map(|line| line.split(", for").next().unwrap_or(line).to_owned()).collect();
+        (items, lines)
+    };
+    let (items, lines): (Vec<(&str, String)>, Vec<String>) = told(json!([
+        {"at": "10 us", "port": "sw:1", "xoff": false},
+        {"at": "20 us", "port": "sw:2", "thresholds": {"on": 10, "off": 4}},
+        {"at": "30 us", "port": "sw:*", "thresholds": {"on": 5, "off": 4}},
+        {"at": "40 us", "port": "sw:2", "thresholds": {"on": 10, "off": 4}}
+    ]));
+    assert_eq!(items, [("SC081", "/voq/writes/1/thresholds".to_owned())]);
+    let law = [
+        "sw:0 and 3 more: from 30 us on XOFF at 5 waiting packets and XON at 4",
+        "sw:2: from 20 us on XOFF at 10 waiting packets and XON at 4",
+    ];
+    assert_eq!(lines, law);
+    let (items, lines) = told(json!([{"at": "20 us", "port": "sw:2", "thresholds": {"on": 17, "off": 4}}]));
+    assert_eq!(items, [("SC072", "/voq/writes/0/thresholds".to_owned())]);
+    assert!(lines.is_empty(), "it is never reached");
+}
+
+/// A switch that may not send messages at first judges its ports all the same if a write lets it later. Then
+/// it tells what is true by the thresholds that hold by then.
+#[test]
+fn a_switch_that_is_enabled_later_has_detectors() {
+    let build = |writes: Value| {
+        let mut value = scenario(
+            json!({"name": "f", "from": "all", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}),
+        );
+        value["topology"] = json!({"chain": {"switches": 2, "endpoints_per_switch": 2}});
+        value["overrides"] = json!([{"devices": "sw/1", "switch": {"voq": {"gen_en": false}}}]);
+        value["voq"] = json!({"enabled": true, "writes": writes});
+        plan(&value).variants[0].config.clone()
+    };
+    let on = |config: &models::config::FabricConfig| {
+        let switches = config.devices.iter().filter_map(|device| match &device.model {
+            models::config::DeviceModel::Switch(own) => Some(own.rules(0).detector.map(|own| own.x_on)),
+            models::config::DeviceModel::Endpoint(_) => None,
+        });
+        switches.collect::<Vec<_>>()
+    };
+    let config = build(json!([]));
+    assert_eq!(on(&config), [Some(8), None]);
+    let config = build(json!([{"at": "1 us", "port": "sw/1:{0..2}", "gen_en": true,
+        "thresholds": {"on": 4, "off": 2}}]));
+    assert_eq!(on(&config), [Some(8), Some(8)]);
+    let thresholds = |write: &&models::config::VoqWrite| {
+        write.change == models::config::VoqChange::Thresholds { x_on: 4, x_off: 2 }
+    };
+    assert_eq!(config.voq_writes.iter().filter(thresholds).count(), 3);
+    assert!(config.voq_writes.chunks(2).all(|pair| thresholds(&&pair[0]) && !thresholds(&&pair[1])));
+}
+
 /// A flow with a limit of 0 is switched off. That is told unless some variant switches it on.
 #[test]
 fn flows_that_are_switched_off_are_told() {
