@@ -184,6 +184,64 @@ fn a_slow_host_takes_longer() {
     assert!(done(&fast) > Time(0));
 }
 
+/// Two switches with two links between them, and one before them. The host gives an id another of the two
+/// links while traffic runs: from then on what its packets wait for, at the switch before and at an endpoint,
+/// is the port that they leave through now. Port 2 of the switch in the middle leads there until half time,
+/// port 3 afterwards; each is said to be congested once in either half.
+///
+/// Proves: VOQ-2.2-5
+#[test]
+fn next_hops_follow_a_route_that_the_host_changes() {
+    const WINDOWS: [(u8, u64, bool); 4] = [(2, 20, true), (3, 30, false), (2, 60, false), (3, 70, true)];
+    let unit = MS / 100;
+    let mut net = Net::new(vec![switch(0); 3], &[0, 1, 2], &[(0, 1), (1, 2), (1, 2)]);
+    net.backpressure(&StagingConfig::PerPort, None);
+    net.buffers(60);
+    // Forty packets in the time of a stop: fewer than there are buffers.
+    net.constant(0, 0, 2, 10, 0);
+    net.constant(1, 0, 2, 10, T / 2);
+    net.enumerated_by(0, false);
+    let middle = net.endpoints + 1;
+    for (port, at, _) in WINDOWS {
+        for (at, value) in [(at, XOFF), (at + 5, 0)] {
+            let at = Time(at * unit);
+            net.config.voq_writes.push(VoqWrite { at, device: middle, port, mask: XOFF, value });
+        }
+    }
+    let planned = plan(&Outline::of(&net.config).unwrap());
+    let id = planned.ids[2].expect("an endpoint has an id");
+    assert_eq!(planned.tables[middle as usize][id as usize], Some(2), "the lowest port");
+    let write = |offset: u32, value: u32| HostWrite {
+        at: Time(MS / 2),
+        destination: id as u16,
+        hop_count: 1,
+        offset,
+        mask: u32::MAX,
+        value,
+    };
+    for part in net.config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
+        if let ProtocolConfig::Enumerate { writes, .. } = &mut part.protocol {
+            *writes = Arc::new(vec![write(0x70, id), write(0x74, 3)]);
+        }
+    }
+    let (log, outcome) = net.run(MS);
+    let report = outcome.enumeration.expect("a host sets the fabric up");
+    assert!(report.done().is_some_and(|done| done.0 < 20 * unit) && outcome.dropped == 0);
+    for flow in 0..2 {
+        for (port, at, stopped) in WINDOWS {
+            // A message needs its time, and what was stopped leaves in a row afterwards.
+            let within = (at * unit + 20 * T)..(at + 4) * unit;
+            let staged: Vec<bool> = log
+                .of(flow)
+                .filter(|delivery| within.contains(&delivery.created.0))
+                .map(|delivery| delivery.parts[Cause::Staged] > 0)
+                .collect();
+            assert!(staged.len() > 25, "flow {flow}: {} packets", staged.len());
+            assert!(staged.iter().all(|&staged| staged == stopped), "flow {flow}, port {port} at {at} %");
+        }
+    }
+}
+
 /// Observers change nothing, whether they look or not.
 #[test]
 fn nobody_sees_a_difference_for_having_looked() {
