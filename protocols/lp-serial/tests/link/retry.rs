@@ -78,7 +78,9 @@ fn after_a_retry_the_highest_priority_goes_first_with_the_retried_ack_id() {
     assert_eq!(bench.events(), [LinkEvent::OutputRetry]);
     assert_eq!(bench.0.poll_timeout(), None, "nothing outstanding is timed");
     bench.0.submit(8, meta(2)).unwrap();
+    assert!(bench.0.wants_symbol(), "restart-from-retry rides on nothing: no packet leaves before it");
     assert_eq!(bench.left().unwrap().1, Stype1::RestartFromRetry);
+    assert!(!bench.0.wants_symbol());
     assert_eq!(bench.0.output(), OutputState::Normal);
     assert_eq!(bench.left().unwrap().2, Some((8, 1)), "higher priority, retried ackID");
     assert_eq!(bench.end().2, Some((1, 2)), "then the retried packets in their order");

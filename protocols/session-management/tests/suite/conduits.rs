@@ -329,6 +329,34 @@ fn a_return_open_of_a_conduit_that_is_gone() {
     }
 }
 
+/// A CLOSE overtakes the ACCEPT whose stream it names: that stream carries nothing any more, so the ACCEPT is
+/// answered by CLOSE and makes no conduit, whatever the peer has opened in return.
+///
+/// Proves: SMP-3.7.2-3, SMP-3.5.1.8-1
+#[test]
+fn an_accept_of_a_stream_that_is_closed_already() {
+    for (returned, closed) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut node = Endpoint::new(config(M, Algorithm::Corrected));
+        node.create_conduit(0, P, protocol()).unwrap();
+        if returned {
+            // The peer asks for the conduit by itself, so its OPEN names no stream.
+            node.handle_message(0, P, &return_open(9, 0xFFFF));
+        }
+        messages(&mut node);
+        if closed {
+            let close = Close { source: M, destination: P, cos: 0, stream: 0x2000 };
+            node.handle_message(0, P, &Message::Close(close).to_vec().unwrap());
+            messages(&mut node);
+        }
+        answered(&mut node, u32::from(M) << 16, 0x2000);
+        let sent: Vec<u8> = messages(&mut node).iter().map(|octets| octets[0]).collect();
+        let of_each = |closed: bool| if closed { 1 + usize::from(returned) } else { 0 };
+        assert_eq!(sent, vec![Command::Close.code(); of_each(closed)], "{returned}");
+        let conduits: Vec<u16> = node.records(P, protocol()).iter().map(|record| record.transmit).collect();
+        assert_eq!(conduits, if closed { vec![] } else { vec![0x2000] }, "{returned}");
+    }
+}
+
 /// A record that knows a stream to the peer from the peer's OPEN alone ends when the peer does not answer the
 /// question for that stream, at its deadline and not with its own OPEN.
 #[test]
