@@ -58,7 +58,8 @@ impl Traffic<'_> {
     ) -> Option<Vec<(usize, Destinations)>> {
         match pattern {
             ToPattern::Uniform(spec) => {
-                let devices = among(c, &format!("{at}/uniform/among"), spec.among.as_ref())?;
+                let mut devices = among(c, &format!("{at}/uniform/among"), spec.among.as_ref())?;
+                by_id(c, &mut devices);
                 let ids = Arc::new(devices.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
                 let place = positions(&devices);
                 let own = |s: usize| place.get(&s).copied();
@@ -127,7 +128,8 @@ impl Traffic<'_> {
         index: u16,
         sources: &[usize],
     ) -> Option<Vec<(usize, Destinations)>> {
-        let hot = endpoints(c, &format!("{at}/hot"), &spec.hot)?;
+        let mut hot = endpoints(c, &format!("{at}/hot"), &spec.hot)?;
+        by_id(c, &mut hot);
         let share = ratio(c, &format!("{at}/share"), &spec.share)?;
         if share.num == 0 || share.above_one() {
             let message = format!("a share of {share} is not possible");
@@ -149,7 +151,9 @@ impl Traffic<'_> {
         if hot_flow != index && !self.demand.hot.contains(&hot_flow) {
             self.demand.hot.push(hot_flow);
         }
-        let cold: Vec<usize> = crate::translators::ends(c).into_iter().filter(|d| !hot.contains(d)).collect();
+        let mut cold: Vec<usize> =
+            crate::translators::ends(c).into_iter().filter(|d| !hot.contains(d)).collect();
+        by_id(c, &mut cold);
         let of = |list: &[usize]| Arc::new(list.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
         let (hot_ids, cold_ids) = (of(&hot), of(&cold));
         if cold.is_empty() && share.num != share.den {
@@ -317,6 +321,12 @@ fn endpoints(c: &mut Compiler<'_>, at: &str, patterns: &Names) -> Option<Vec<usi
             None
         }
     }
+}
+
+/// Puts devices of which one is drawn into the order of their ids: what is drawn must not depend on the order
+/// in which the file lists them.
+fn by_id(c: &Compiler<'_>, devices: &mut [usize]) {
+    devices.sort_by_key(|&device| c.ids[device]);
 }
 
 fn among(c: &mut Compiler<'_>, at: &str, names: Option<&Names>) -> Option<Vec<usize>> {

@@ -372,6 +372,52 @@ fn variants_share_the_seed_and_differ_where_they_say() {
     assert_eq!(plan.variants[1].offered[0].load, Some((1, 5)));
 }
 
+/// In which order a file lists devices whose ids are given, links and flows, and which end of a link it names
+/// first, changes nothing: each run is the same to the last event, whatever is drawn in it.
+#[test]
+fn the_order_of_the_file_changes_nothing() {
+    let device = |n: u32| json!({"name": format!("e{n}"), "id": n});
+    let link =
+        |n: usize, (a, b): (&str, &str)| json!({"a": a, "b": b, "set": {"length": format!("{} m", n + 1)}});
+    let pairs = [("s:0", "e0"), ("s:1", "e1"), ("s:2", "e2"), ("s:3", "t:0"), ("t:1", "e3"), ("t:2", "e4")];
+    let mut devices: Vec<Value> = (0..5).map(device).collect();
+    devices.extend([json!({"name": "s", "ports": 4}), json!({"name": "t", "ports": 3})]);
+    let links: Vec<Value> = pairs.into_iter().enumerate().map(|(n, pair)| link(n, pair)).collect();
+    let flows = vec![
+        json!({"name": "a", "from": ["e0", "e1"], "to": "e3", "arrivals": {"poisson": {"load": 0.5}}}),
+        json!({"name": "b", "from": "e2", "to": {"uniform": {}}, "priority": 1,
+            "arrivals": {"bernoulli": {"load": 0.4}}}),
+        json!({"name": "c", "from": ["e3", "e4"], "arrivals": {"poisson": {"load": 0.3}},
+            "to": {"hotspot": {"hot": ["e0", "e1"], "share": 0.3}}}),
+        json!({"name": "d", "from": "e4", "to": "e0", "messages": {}, "arrivals": {"poisson": {"load": 0.1}}}),
+    ];
+    let run = |[devices, links, flows]: [&[Value]; 3]| {
+        let plan = plan(&json!({
+            "name": "t", "topology": {"explicit": {"devices": devices, "links": links}},
+            "switch": {"arbitration": "random"}, "voq": {"enabled": true, "thresholds": {"on": 8, "off": 4}},
+            "traffic": flows, "run": {"until": "100 us", "warmup": "0 ps"}
+        }));
+        let variant = &plan.variants[0];
+        let config = std::sync::Arc::clone(&variant.config);
+        let mut simulation = models::Simulation::new(config, models::RunOptions::default(), ());
+        let _ = simulation.run(variant.until, u64::MAX);
+        let outcome = simulation.finish().1;
+        assert!(outcome.delivered > 500, "{}", outcome.delivered);
+        (outcome.outcome, outcome.trajectory, outcome.delivered)
+    };
+    let reversed = |list: &[Value]| list.iter().rev().cloned().collect::<Vec<Value>>();
+    let swapped: Vec<Value> =
+        links.iter().map(|link| json!({"a": link["b"], "b": link["a"], "set": link["set"]})).collect();
+    let law = run([&devices, &links, &flows]);
+    assert_eq!(run([&reversed(&devices), &links, &flows]), law, "devices");
+    assert_eq!(run([&devices, &reversed(&links), &flows]), law, "links");
+    assert_eq!(run([&devices, &swapped, &flows]), law, "ends of links");
+    assert_eq!(run([&devices, &links, &reversed(&flows)]), law, "flows");
+    let mut hot_first = flows.clone();
+    hot_first[2]["to"]["hotspot"]["hot"] = json!(["e1", "e0"]);
+    assert_eq!(run([&devices, &links, &hot_first]), law, "names of a set");
+}
+
 #[test]
 fn devices_are_sorted_and_ids_follow_the_file() {
     let value = json!({
