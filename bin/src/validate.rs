@@ -35,7 +35,7 @@ const fn case(name: &'static str, quick: bool, run: fn() -> Vec<Row>) -> Case {
 }
 
 /// In the order of the table.
-const CASES: [Case; 28] = [
+const CASES: [Case; 30] = [
     case("md1", true, queueing::md1),
     case("mg1", true, queueing::mg1),
     case("cobham", true, queueing::cobham),
@@ -55,6 +55,8 @@ const CASES: [Case; 28] = [
     case("idle", true, links::idle),
     case("voq-blocking", true, voq::blocking),
     case("voq-shared", true, voq::shared),
+    case("voq-thresholds", true, voq::thresholds),
+    case("voq-radius", true, voq::radius),
     case("voq-chatter", true, voq::chatter),
     case("voq-refresh", true, voq::refresh),
     case("voq-staging", true, voq::staging),

@@ -8,6 +8,10 @@ const EFFICIENCY: Source =
     Source::document("Part 2 and Part 6: 10 octets of header, CRCs, padding to 4, an 8-character delimiter");
 const WINDOW: Source =
     Source::document("Part 6 §5.6, §5.9: W packets in T + S + twice the cable, W = buffers - (WM - 1)");
+const BEHIND: Source = Source::document(
+    "Part 6 §5.9 behind a switch: W packets in T + S + pipeline + twice the cable, and T more where the next \
+     link reads the receive buffer",
+);
 const ACK_IDS: Source =
     Source::document("Part 6 §5.6: 63 packets of the long symbol's ackIDs in T + S + twice the cable");
 const BY_HAND: Source = Source::derived("sum over links and switches, by hand");
@@ -86,7 +90,35 @@ pub(crate) fn windows() -> Vec<Row> {
             .allows(63.0 * T_PS / run.window_ps as f64, "one window at the ends of the measured time")
             .found(run.load("f")),
     );
+    rows.extend(behind_a_switch());
     rows
+}
+
+/// A buffer of a switch comes back when the packet has passed the pipeline and, without buffers behind the
+/// inputs, has been read by the next link.
+fn behind_a_switch() -> Vec<Row> {
+    let row = |(buffering, priority, watermark): (&str, u8, u32)| {
+        let (buffers, metres) = (8_u32, 100.0);
+        let topology = json!({ "explicit": {
+            "devices": [{ "name": "a" }, { "name": "b" }, { "name": "sw", "ports": 2 }],
+            "links": [{ "a": "a", "b": "sw:0", "set": { "length": "100 m" } }, { "a": "sw:1", "b": "b" }]
+        } });
+        let mut scenario = scenario(topology, stream(256, priority), "1200 us", "200 us");
+        scenario["switch"] =
+            json!({ "input_buffers": buffers, "watermarks": [4, 3, 2], "buffering": buffering });
+        let run = run(&scenario);
+        let window = f64::from(buffers - (watermark - 1));
+        let read = if buffering == "direct" { T_PS } else { 0.0 };
+        let cable = 30_000.0 + 5_000.0 * metres;
+        let round = T_PS + read + SYMBOL * CHARACTER_PS + PIPELINE_PS + 2.0 * cable;
+        let what =
+            format!("8 buffers of a switch ({buffering}), 100 m, priority {priority}: load of the link");
+        Row::exact("windows", what, "", BEHIND)
+            .expects(window * T_PS / round)
+            .allows(window * T_PS / run.window_ps as f64, "one window at the ends of the measured time")
+            .found(run.load("f"))
+    };
+    [("direct", 0, 4), ("direct", 3, 1), ("output", 0, 4)].map(row).into()
 }
 
 /// One packet through idle switches.

@@ -14,6 +14,11 @@ const CHANNELS: Source = Source::literature(
      cycle of all pairs",
     Known::Abstract,
 );
+const TORUS: Source = Source::literature(
+    "Dally and Towles 2004: uniform traffic on a k-ary n-cube, k odd, loads each channel with N (k^2 - 1) / (8 k) \
+     packets of a cycle of all N^2 pairs",
+    Known::Abstract,
+);
 const BISECTION: Source = Source::literature(
     "bisection bound of a k-ary 2-mesh under uniform traffic: 4/k x (N - 1)/N of a link",
     Known::Derived,
@@ -151,7 +156,47 @@ pub(crate) fn channels() -> Vec<Row> {
             .found(sent as f64),
         );
     }
+    rows.extend(torus());
     rows
+}
+
+/// Likewise on a torus by shortest ways. Rings of odd length have no ties, so all channels carry the same.
+/// Few packets are under way at a time, because ways round a ring could wait for each other.
+fn torus() -> Vec<Row> {
+    let k = 5_u32;
+    let count = k * k;
+    let endpoint = |n: u32| format!("ep/{:02}", n % count);
+    let flow = |n: u32| {
+        let others: Vec<String> = (n + 1..n + count).map(endpoint).collect();
+        json!({
+            "name": format!("f{n}"), "from": endpoint(n), "size": 64, "limit": count - 1,
+            "arrivals": { "constant": { "interval": "1 us" } }, "to": { "cycle": others }
+        })
+    };
+    let topology = json!({ "torus": { "size": [k, k] } });
+    let mut scenario = scenario(topology, (0..count).map(flow).collect(), "1 ms", "0 ps");
+    scenario["routing"] = json!({ "method": "shortest", "allow_deadlock": true });
+    let run = run(&scenario);
+    assert_eq!(run.outcome.in_flight, 0, "all have arrived");
+    let between = |device: u32, port: u8| {
+        let number = |path: &str| run.config.devices.iter().position(|d| d.path == path);
+        let ends = run.config.links.iter().find(|link| [link.a, link.b].contains(&(device, port)));
+        let ends = ends.map(|link| [link.a.0, link.b.0]).expect("every port has a link");
+        (0..count).all(|n| !ends.contains(&(number(&endpoint(n)).expect("an endpoint") as u32)))
+    };
+    let sent = |(device, port, stats): &(u32, u8, models::stats::PortStats)| {
+        between(*device, *port).then_some(stats.packets_sent)
+    };
+    let channels: Vec<u64> = run.outcome.ports.iter().filter_map(sent).collect();
+    assert_eq!(channels.len() as u32, 4 * count);
+    let ends = [("fullest", channels.iter().max()), ("emptiest", channels.iter().min())];
+    let row = |(name, found): (&str, Option<&u64>)| {
+        let what = format!("2-dimensional torus of {count}: packets on the {name} channel");
+        Row::exact("channels", what, "packets", TORUS)
+            .expects(f64::from(count * (k * k - 1)) / f64::from(8 * k))
+            .found(*found.expect("there are channels") as f64)
+    };
+    ends.map(row).into()
 }
 
 /// No routing brings more over the middle than its links carry.

@@ -1,6 +1,6 @@
 //! Part 12: laws of VoQ backpressure, on the studies as they are shipped.
 
-use super::lab::{T_PS, study};
+use super::lab::{CHARACTER_PS, ONE_WAY_PS, PIPELINE_PS, SYMBOL, T_PS, study};
 use super::row::{Row, Source};
 
 const BLOCKING: Source = Source::derived(
@@ -13,6 +13,66 @@ const CHATTER: Source =
 const REFRESH: Source = Source::derived("Part 12 §4.2: a lost XON holds a queue until the next refresh");
 const STAGING: Source =
     Source::derived("Part 12 §2.2: a victim in the staging queue of the hot port gains nothing");
+
+const HEADROOM: Source =
+    Source::derived("Part 12 §2.5: ceil(D / T) + 1 places for each neighbour above the upper threshold");
+const LOWER: Source =
+    Source::derived("Part 12 §2.5: ceil((D + 2 T) / T) packets at the lower threshold keep the output busy");
+const RADIUS: Source = Source::derived(
+    "Part 12 §2: who leaves at the next switch gets 1 - s; beside the hot packets 1 - 2 s by ingress, 2 s shared",
+);
+
+/// What is on its way when a queue is stopped, and when it goes on: D is the pipeline, the generation delay,
+/// a packet that has just begun, a symbol, and the cable both ways.
+pub(crate) fn thresholds() -> Vec<Row> {
+    let text = include_str!("../../../scenarios/voq-headroom.json");
+    let late = PIPELINE_PS + 20_000.0 + T_PS + SYMBOL * CHARACTER_PS + 2.0 * ONE_WAY_PS;
+    let places = 2.0 * ((late / T_PS).ceil() + 1.0);
+    let least = ((late + 2.0 * T_PS) / T_PS).ceil();
+    let above = study(text, &format!("headroom-{places}"));
+    let below = study(text, &format!("off-{least}"));
+    vec![
+        Row::exact(
+            "voq-thresholds",
+            format!("voq-headroom, two neighbours, {places} places above: packets that came too late"),
+            "packets",
+            HEADROOM,
+        )
+        .expects(0.0)
+        .found(above.port("sw", 2).late_hol as f64),
+        Row::exact(
+            "voq-thresholds",
+            format!("voq-headroom, lower threshold {least}: load of the hot output"),
+            "",
+            LOWER,
+        )
+        .expects(1.0)
+        .allows(0.001, "one packet at the ends of the window, and symbols on the hot link")
+        .found(below.load("hot") + below.load("others")),
+    ]
+}
+
+/// How far behind a hot port victims are freed; five flows share it.
+pub(crate) fn radius() -> Vec<Row> {
+    let text = include_str!("../../../scenarios/voq-radius.json");
+    let s = 1.0 / 5.0;
+    let row = |(variant, flow, law): (&str, &str, f64)| {
+        let what = format!("voq-radius, {variant}: load of the flow {flow}");
+        Row::exact("voq-radius", what, "", RADIUS)
+            .expects(law)
+            .allows(0.01 * law, "one cycle of arbitration at the ends of the window, and symbols")
+            .found(study(text, variant).load(flow))
+    };
+    [
+        ("none-1", "victim", s),
+        ("ingress-1", "victim", 1.0 - s),
+        ("ingress-2", "victim", s),
+        ("ingress-2", "beside", 1.0 - 2.0 * s),
+        ("shared-2", "beside", 2.0 * s),
+    ]
+    .map(row)
+    .into()
+}
 
 /// Figures 1-1 and 1-2.
 pub(crate) fn blocking() -> Vec<Row> {
