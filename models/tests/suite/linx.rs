@@ -179,19 +179,35 @@ fn messages_arrive_whole_and_are_answered() {
     }
 }
 
-/// A host that takes longer for a frame than three periods misses the heartbeats of its peer.
+/// Three peers send a heartbeat each T = 1 us to a host that takes S for a frame. With S = 0.3 us it keeps up,
+/// and nothing times out. With S = 2 us it hears of each peer every 6 us, which is more than 3 T: each of its
+/// three connections ends falsely, again and again, but no sooner than 3 T after it came up. The connections
+/// among the others do not.
 #[test]
 fn a_slow_host_makes_timeouts_fire_falsely() {
-    let mut net = mesh(4, STREAM, 1, &[], |_| ());
-    net.agent(0).host = HostConfig {
-        rx_service: ServiceTime::Fixed(Duration(2 * MICROSECOND)),
-        tx_service: ServiceTime::Fixed(Duration(0)),
-        rx_queue: 64,
-    };
-    let totals = totals(&net, 200 * MICROSECOND);
-    let stats = &totals.stats;
-    assert!(stats.false_timeouts > 0 && stats.connected > 12, "{stats:?}");
-    assert_eq!(stats.false_timeouts, stats.ended[LinxEnd::Timeout as usize]);
+    let until = 200 * MICROSECOND;
+    for (service, slow) in [(300_000, false), (2 * MICROSECOND, true)] {
+        let mut net = mesh(4, STREAM, 1, &[], |_| ());
+        net.agent(0).host = HostConfig {
+            rx_service: ServiceTime::Fixed(Duration(service)),
+            tx_service: ServiceTime::Fixed(Duration(0)),
+            rx_queue: 64,
+        };
+        let (log, outcome) = net.run(until);
+        let totals = outcome.totals.one::<LinxTotals>().expect("one flow");
+        let stats = &totals.stats;
+        let false_ones = stats.false_timeouts;
+        assert_eq!(false_ones, stats.ended[LinxEnd::Timeout as usize]);
+        assert_eq!(log.timeouts.is_empty(), !slow);
+        assert!(log.timeouts.iter().all(|timeout| timeout.device == 0), "{:?}", log.timeouts);
+        if slow {
+            // Each of three ends does so at least once, and at most once in 3 T.
+            let most = 3 * until / (3 * MICROSECOND);
+            assert!((3..=most).contains(&false_ones) && stats.connected > 12, "{stats:?}");
+        } else {
+            assert_eq!((false_ones, stats.connected, totals.up), (0, 12, 6), "{stats:?}");
+        }
+    }
 }
 
 /// F.2: the path of one node is blocked. Up to two periods nobody notices, from three on all do.
