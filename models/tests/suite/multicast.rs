@@ -1,5 +1,6 @@
 //! Multicast: copies are conserved, and a copy goes only when everything that it stands for may go.
 use crate::common::*;
+use models::Cause;
 use models::config::*;
 use sim_core::Duration;
 
@@ -67,6 +68,9 @@ fn a_multicast_packet_waits_for_every_port_that_it_stands_for() {
         log.assert_order();
         let stops = log.stops(at.0, at.1, 3);
         assert!(stops.len() >= 4 && stops.iter().any(|s| s.1 - s.0 > 20 * T));
+        // What waits for a message is staged, also for a set of ports: nothing stands in its way.
+        let waits = |cause| log.of(flow).map(|d| d.parts[cause]).max();
+        assert!(waits(Cause::Staged) > Some(20 * T) && waits(Cause::HeadOfLine) == Some(0));
         let lists = [0u16, 1, 2].map(|n| {
             // Instants at which the last transmission on the way into the switch with the multicast egress
             // began.
@@ -161,7 +165,7 @@ fn a_group_of_one_is_staged_like_a_unicast_packet() {
             log.deliveries.iter().map(|d| (d.flow, d.sequence, d.at, d.created, d.parts)).collect()
         };
         assert_eq!(seen(&unicast).len(), 600);
-        assert!(unicast.of(0).any(|d| d.parts[models::Cause::Staged] > 10 * T));
+        assert!(unicast.of(0).any(|d| d.parts[Cause::Staged] > 10 * T));
         assert_eq!(seen(&unicast), seen(&group), "two switches: {two}");
     }
 }
