@@ -15,8 +15,8 @@ const CHANNELS: Source = Source::literature(
     Known::Abstract,
 );
 const TORUS: Source = Source::literature(
-    "Dally and Towles 2004: uniform traffic on a k-ary n-cube, k odd, loads each channel with N (k^2 - 1) / (8 k) \
-     packets of a cycle of all N^2 pairs",
+    "Dally and Towles 2004: uniform traffic on a k-ary n-cube, k odd, loads each channel with \
+     N (k^2 - 1) / (8 k) packets of a cycle of all N^2 pairs",
     Known::Abstract,
 );
 const BISECTION: Source = Source::literature(

@@ -19,7 +19,8 @@ const HEADROOM: Source =
 const LOWER: Source =
     Source::derived("Part 12 §2.5: ceil((D + 2 T) / T) packets at the lower threshold keep the output busy");
 const RADIUS: Source = Source::derived(
-    "Part 12 §2: who leaves at the next switch gets 1 - s; beside the hot packets 1 - 2 s by ingress, 2 s shared",
+    "Part 12 §2: who leaves at the next switch gets 1 - s; beside the hot packets 1 - 2 s by ingress, \
+     2 s shared",
 );
 
 /// What is on its way when a queue is stopped, and when it goes on: D is the pipeline, the generation delay,

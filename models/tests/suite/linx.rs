@@ -179,10 +179,10 @@ fn messages_arrive_whole_and_are_answered() {
     }
 }
 
-/// Three peers send a heartbeat each T = 1 us to a host that takes S for a frame. With S = 0.3 us it keeps up,
-/// and nothing times out. With S = 2 us it hears of each peer every 6 us, which is more than 3 T: each of its
-/// three connections ends falsely, again and again, but no sooner than 3 T after it came up. The connections
-/// among the others do not.
+/// Three peers send a heartbeat each T = 1 us to a host that takes S for a frame. With S = 0.3 us it keeps
+/// up, and nothing times out. With S = 2 us it hears of each peer every 6 us, which is more than 3 T: each of
+/// its three connections ends falsely, again and again, but no sooner than 3 T after it came up. The
+/// connections among the others do not.
 #[test]
 fn a_slow_host_makes_timeouts_fire_falsely() {
     let until = 200 * MICROSECOND;

@@ -389,7 +389,8 @@ fn the_order_of_the_file_changes_nothing() {
             "arrivals": {"bernoulli": {"load": 0.4}}}),
         json!({"name": "c", "from": ["e3", "e4"], "arrivals": {"poisson": {"load": 0.3}},
             "to": {"hotspot": {"hot": ["e0", "e1"], "share": 0.3}}}),
-        json!({"name": "d", "from": "e4", "to": "e0", "messages": {}, "arrivals": {"poisson": {"load": 0.1}}}),
+        json!({"name": "d", "from": "e4", "to": "e0", "messages": {},
+            "arrivals": {"poisson": {"load": 0.1}}}),
     ];
     let run = |[devices, links, flows]: [&[Value]; 3]| {
         let plan = plan(&json!({
