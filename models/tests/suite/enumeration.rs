@@ -205,7 +205,8 @@ fn next_hops_follow_a_route_that_the_host_changes() {
     for (port, at, _) in WINDOWS {
         for (at, value) in [(at, XOFF), (at + 5, 0)] {
             let at = Time(at * unit);
-            net.config.voq_writes.push(VoqWrite { at, device: middle, port, mask: XOFF, value });
+            let change = VoqChange::Register { mask: XOFF, value };
+            net.config.voq_writes.push(VoqWrite { at, device: middle, port, change });
         }
     }
     let planned = plan(&Outline::of(&net.config).unwrap());
