@@ -447,6 +447,10 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     } else {
         format!("{most:.3} Gb/s of payload on the slowest path{stripes}: {bound}")
     };
+    let rate = match &uncounted(&end, slots, alone > 0 && own < most * (1.0 - SHORT))[..] {
+        [] => rate,
+        left => format!("{rate}; at most that, for this does not count {}", left.join(", and ")),
+    };
     let period = |time: u64| time_text(clock.fabric(time));
     let round_trip = time_text(way.round_trip());
     let timeout = period(end.protocol.op_timeout);
@@ -468,6 +472,19 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         100.0 * cts as f64 / busy as f64,
         count(way.block_latency(block).div_ceil(busy) as usize, "Block"),
     ))
+}
+
+/// What a rate leaves out that can make it smaller. `short`: operations end before a window is full.
+fn uncounted(end: &TransferConfig, slots: u16, short: bool) -> Vec<&'static str> {
+    let upper = &end.upper;
+    let in_region = end.job.operation.is_in_region();
+    let left = [
+        (upper.poll.0 > 0 || upper.interrupt.0 > 0, "when the upper layer looks"),
+        (in_region, "that a link carries less of short frames"),
+        (slots != u16::MAX && (in_region || short), "Slots that operations of less than a window wait for"),
+        (end.protocol.trailers, "trailers"),
+    ];
+    left.into_iter().filter_map(|(left, what)| left.then_some(what)).collect()
 }
 
 /// By so much the operations of a flow have to stay below the rate of long ones to be named as the bound.

@@ -4,6 +4,7 @@ use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
 use models::{Progress, RunOptions, Simulation};
 use scenarios::load;
+use std::collections::BTreeSet;
 
 /// Runs the only variant of a scenario with one flow.
 pub fn run(text: &str) -> TransferTotals {
@@ -438,6 +439,39 @@ fn overtaken_data_fills_slots() {
             .unwrap();
         let measured = rate(&run(&text));
         assert!(measured <= found && measured > 0.85 * found, "{measured} of {found} Gb/s");
+    }
+}
+
+/// A rate that leaves something out is a bound, and says what it does not count; one of long Writes leaves
+/// nothing out. Polls of 20 us take a Read of 8 octets two of them.
+#[test]
+fn a_rate_says_what_it_does_not_count() {
+    let looks = "when the upper layer looks";
+    let slots = "Slots that operations of less than a window wait for";
+    let short = "that a link carries less of short frames";
+    for (st, left) in [
+        (r#""bytes": 65536, "count": 40"#, vec![]),
+        (
+            r#""bytes": 8, "count": 20, "operation": "read", "slots": 65535, "upper": {"poll": "20 us"}"#,
+            vec![looks],
+        ),
+        (r#""bytes": 64, "count": 800, "concurrent": 16, "operation": "put", "slots": 65535"#, vec![short]),
+        (r#""count": 200, "concurrent": 8, "operation": "fetch_op", "slots": 8"#, vec![short, slots]),
+        (r#""bytes": 262144, "block": 256, "stu": 256, "slots": 65535, "trailers": true"#, vec!["trailers"]),
+    ] {
+        let text = pair("", st);
+        let report = report(&text);
+        let line = report.split("without other traffic ").nth(1).expect("a rate").lines().next().unwrap();
+        let all = [looks, slots, short, "trailers"];
+        let named: Vec<&str> = all.into_iter().filter(|what| line.contains(what)).collect();
+        assert_eq!(BTreeSet::from_iter(named), BTreeSet::from_iter(left.clone()), "{line}");
+        assert_eq!(line.contains("at most that, for this does not count"), !left.is_empty());
+        let said: f64 = line.split(' ').next().unwrap().parse().unwrap();
+        let measured = rate(&run(&text));
+        assert!(measured <= 1.0005 * said, "{measured} of {said} Gb/s: {line}");
+        if left == [looks] {
+            assert!(measured < 1.01 * 64.0 / 40_000.0, "{measured}");
+        }
     }
 }
 
