@@ -192,8 +192,8 @@ fn oldest_first_by_hand() {
             let law = [0, 0, 0, 1, 0, 0, 0, 0, 0];
             let seen = order(&model, &bursts, 8);
             assert_eq!(seen, law, "{}", named(&model));
-            // After the fifth, where crosspoints and output buffers are full: who waits at the input is as old
-            // as it is, and goes before one that finds a place of its own at once.
+            // After the fifth, where crosspoints and output buffers are full: who waits at the input is as
+            // old as it is, and goes before one that finds a place of its own at once.
             let late = [(0, 0, 0, 8), (1, 0, 9 * T / 2, 1)];
             let seen = order(&model, &late, 8);
             assert_eq!(seen, [0, 0, 0, 0, 0, 1, 0, 0, 0], "{}", named(&model));

@@ -164,8 +164,8 @@ fn messages_travel_both_ways_on_one_link() {
 }
 
 /// Ports of one device differ. A port of the first switch that honours none is told by the second one, and
-/// stops nobody; it goes on sending. A port of the second switch that sends none honours what it is told. Each
-/// switch has other ports that do both.
+/// stops nobody; it goes on sending. A port of the second switch that sends none honours what it is told.
+/// Each switch has other ports that do both.
 ///
 /// Proves: VOQ-4.1-2, VOQ-4.1-3
 #[test]
