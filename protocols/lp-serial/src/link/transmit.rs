@@ -267,7 +267,8 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
 
     /// The link is lost, and with it the answer to a packet that was cut: it waits again.
     pub(super) fn take_back_cut(&mut self) {
-        let Some(cut) = self.sent.pop_back_if(|last| last.cancelled) else { return };
+        let cancelled = self.sent.back().is_some_and(|last| last.cancelled);
+        let Some(cut) = cancelled.then(|| self.sent.pop_back()).flatten() else { return };
         let channel = self.config.channel(cut.meta);
         self.credits[usize::from(channel)].take_back();
         if cut.withdrawn {
