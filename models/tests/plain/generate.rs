@@ -70,7 +70,8 @@ pub fn case(number: u64) -> Case {
     loop {
         let large = large(&mut sizes);
         let mut config = fabric(d, large);
-        // Of three fabrics one may have these: none of those that are kept as they were before there were any.
+        // Of three fabrics one may have these: none of those that are kept as they were before there were
+        // any.
         if number % 3 == 2 {
             written_thresholds(&mut thresholds, &mut config);
         }

@@ -238,8 +238,8 @@ fn a_lower_on_stops_at_once() {
     assert_eq!([7, 6, 4, 3].map(law), [[None, None], [heard, None], [heard, None], [heard, heard]]);
 }
 
-/// Nine packets wait, and the ninth has stopped their queue. An `off` of 9 releases it when it is written, one
-/// of 8 when the next packet goes.
+/// Nine packets wait, and the ninth has stopped their queue. An `off` of 9 releases it when it is written,
+/// one of 8 when the next packet goes.
 ///
 /// Proves: VOQ-4.2-5, VOQ-4.2-6
 #[test]
