@@ -192,8 +192,8 @@ mod tests {
         Cost { windows, events, threads: 2, ..Cost::default() }
     }
 
-    /// Between little and much to do, one thread takes turns with several: after 10 ms and 50 windows, or when
-    /// a thirty-second of the run is over; before 50 windows nobody asks.
+    /// Between little and much to do, one thread takes turns with several: after 10 ms and 50 windows, or
+    /// when a thirty-second of the run is over; before 50 windows nobody asks.
     #[test]
     fn who_may_be_slower_takes_turns() {
         let busy = |windows| cost(windows, 2_047 * windows);

@@ -291,8 +291,8 @@ impl<'a, P: Build> View<'a, P> {
         self.of(peer).links.ends[peer.index()].as_ref().is_some_and(|partner| partner.is_mute())
     }
 
-    /// Since when a packet stands where it is: it waits there; or it has left for a link that is down, that has
-    /// no place for it, or that lets nothing through. `None`: it is on its way.
+    /// Since when a packet stands where it is: it waits there; or it has left for a link that is down,
+    /// that has no place for it, or that lets nothing through. `None`: it is on its way.
     fn stands_since(&self, spot: Spot) -> Option<u64> {
         let record = self.record(spot);
         if record.flags & WAITING != 0 {

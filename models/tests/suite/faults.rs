@@ -146,9 +146,9 @@ fn a_link_that_flaps_loses_nothing() {
 
 /// A link is down for 40 packet times, over a look of the watchdog, wherever the packet on it is when that
 /// begins: about to leave, being cut, on the cable, acknowledged. Nothing stands for as long as a packet may,
-/// so nothing is a stall; and what was cut goes as soon as the link is back, not when its timeout is over: the
-/// packet that takes longest takes the outage, the start of the link, and what it takes without an outage.
-/// Down for good it is a stall, which begins with the outage.
+/// so nothing is a stall; and what was cut goes as soon as the link is back, not when its timeout is
+/// over: the packet that takes longest takes the outage, the start of the link, and what it takes without
+/// an outage. Down for good it is a stall, which begins with the outage.
 #[test]
 fn a_short_outage_is_no_stall_and_costs_its_length() {
     let run = |down: u64, up: Option<u64>| {

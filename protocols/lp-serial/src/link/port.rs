@@ -274,8 +274,9 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
     }
 
     /// Alignment is lost: nothing is sent or received, timers stand still. A packet on the wire, in either
-    /// direction, is cut; symbols that were due are lost, as on a wire that broke. A packet that was cut here is
-    /// sent anew, with its ackID, when the link is back: the partner has not taken it, and answers nothing.
+    /// direction, is cut; symbols that were due are lost, as on a wire that broke. A packet that was cut
+    /// here is sent anew, with its ackID, when the link is back: the partner has not taken it, and
+    /// answers nothing.
     pub fn port_lost(&mut self) {
         if self.phase == Phase::Down {
             return;

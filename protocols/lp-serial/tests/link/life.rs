@@ -75,8 +75,8 @@ fn what_was_outstanding_survives_a_loss_of_the_link() {
 }
 
 /// The link is lost while a packet leaves. The partner has not taken it and answers nothing, so nothing is
-/// waited for: when the link is back it goes first, with its ackID, and with as much credit as the partner tells.
-/// A packet that was stomped, whose retry is lost with the link, is the same.
+/// waited for: when the link is back it goes first, with its ackID, and with as much credit as the
+/// partner tells. A packet that was stomped, whose retry is lost with the link, is the same.
 #[test]
 fn a_packet_that_a_lost_link_cuts_is_sent_when_it_is_back() {
     for stomped in [false, true] {
