@@ -126,14 +126,6 @@ fn senders_by_themselves(fabric: &FabricConfig, agent: &AgentConfig, protocol: &
     from.into_iter().filter_map(owner).collect()
 }
 
-/// Number of distinct endpoints that send every flow, and any.
-pub fn source_counts(fabric: &FabricConfig) -> (Vec<u64>, u64) {
-    let flows = (0..fabric.flows.len() as u16).map(|flow| senders_of(fabric, flow));
-    let flows: Vec<BTreeSet<u32>> = flows.collect();
-    let all: BTreeSet<u32> = flows.iter().flatten().copied().collect();
-    (flows.iter().map(|senders| senders.len() as u64).collect(), all.len() as u64)
-}
-
 /// Deliveries of one flow in one time bin: one cache line.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(64))]

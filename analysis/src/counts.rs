@@ -3,6 +3,7 @@
 use crate::ports::Ports;
 use crate::protocol;
 use crate::report::VariantReport;
+use models::config::{DeviceModel, FabricConfig, PortRules};
 
 /// VoQ messages by which something changed. Their rate has words of its own in comparisons.
 pub(crate) const VOQ_MESSAGES: &str = "VoQ messages, without refreshes";
@@ -21,13 +22,24 @@ pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
         counts.push((DROPPED, report.overall.dropped));
     }
     let ports = Ports::new(report);
-    // without messages no output is told to be congested
-    if ports.voq_messages() > 0 {
+    // where nothing can tell of congestion, no output is told to be congested
+    if ports.voq_messages() > 0 || can_tell(&report.run.config, |_| true) {
         counts.push((VOQ_MESSAGES, ports.voq_messages() - ports.voq_refresh_messages()));
         let late = ports.sum(|stats| stats.late_hol.into()) as u64;
         counts.push(("late packets for congested outputs", late));
     }
     counts
+}
+
+/// Whether a port of a switch with such rules may send VoQ messages, and some port has a detector that could
+/// make it: none may have come of it.
+fn can_tell(config: &FabricConfig, fits: impl Fn(PortRules) -> bool) -> bool {
+    config.devices.iter().any(|device| {
+        let DeviceModel::Switch(switch) = &device.model else { return false };
+        let ports = || device.ports.iter().enumerate();
+        let judges = ports().any(|(port, _)| switch.rules(port).detector.is_some());
+        judges && ports().any(|(port, own)| own.voq.gen_sup && own.voq.gen_en && fits(switch.rules(port)))
+    })
 }
 
 /// Likewise what a comparison does not say: for figures.
@@ -38,8 +50,13 @@ pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
         counts.push(("requests of the host that sets the fabric up", found.packets));
     }
     let ports = Ports::new(report);
-    if ports.voq_messages() > 0 {
-        counts.push(("VoQ messages of refreshes", ports.voq_refresh_messages()));
+    let told = ports.voq_messages() > 0;
+    // a host may have switched them on
+    let refreshed = ports.voq_refresh_messages();
+    if refreshed > 0 || can_tell(&report.run.config, |rules| rules.refresh.is_some()) {
+        counts.push(("VoQ messages of refreshes", refreshed));
+    }
+    if told || can_tell(&report.run.config, |_| true) {
         counts.push(("VoQ messages to neighbours that sent nothing", ports.voq_unheeded()));
     }
     counts

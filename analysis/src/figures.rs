@@ -409,6 +409,18 @@ fn latency_cdf(
         let flows = group.iter().filter_map(|variant| reports[*variant].flow(name).and_then(level.of));
         flows.into_iter().any(|flow| !of(flow).histogram.is_empty())
     };
+    // A panel is named by the first and the last that has a line in it.
+    let named = |name: &str, group: &[usize]| {
+        let has = |variant: &&usize| is_filled(name, &[**variant]);
+        let (first, last) = (group.iter().find(has), group.iter().rev().find(has));
+        match (first, last) {
+            (Some(first), Some(last)) if first != last => {
+                format!("{} to {}", reports[*first].run.name, reports[*last].run.name)
+            }
+            (Some(only), _) => reports[*only].run.name.clone(),
+            _ => String::new(),
+        }
+    };
     let every = || shown.iter().flat_map(|name| groups.iter().map(move |group| (*name, *group)));
     // Variants in which a flow is not, or nothing of it arrives, have no panel, unless all are so.
     let any = |name: &str| groups.iter().any(|group| is_filled(name, group));
@@ -446,10 +458,15 @@ fn latency_cdf(
     let unmeasured = unmeasured(reports, shown, level);
     let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
     let few = starved(reports, shown, level);
-    let more = joined(&[&share, &carried, short, &waiting, &few, &unmeasured, &note]);
+    let (mixed, stuck) = (mixed(reports, shown, level), stuck(reports, shown, level));
+    let more = joined(&[&share, &carried, mixed, short, &waiting, &stuck, &few, &unmeasured, &note]);
     heading(&mut scene, &format!("{title}{}", not_of(reports, level)), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
-    let left = MARGIN + 58.0;
+    let what = plural(reports, level);
+    // room for the label and the longest text of a tick, left of each panel
+    let texts = vertical.marks().into_iter().map(|(_, text)| text_width(&text, TICK));
+    let beside = texts.fold(0.0, f64::max) + 34.0;
+    let (left, gap) = (MARGIN + beside.max(58.0), beside.max(gap));
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
     for (index, (name, group)) in panels().enumerate() {
         let panel = Panel {
@@ -462,8 +479,8 @@ fn latency_cdf(
         };
         let flow = format!("flow {name}");
         let title = match group {
-            [first, .., last] if groups.len() > 1 => {
-                let these = format!("{} to {}", reports[*first].run.name, reports[*last].run.name);
+            [_, _, ..] if groups.len() > 1 => {
+                let these = named(name, group);
                 let whole = format!("{flow}, {these}");
                 if text_width(&whole, PANEL) <= width {
                     whole
@@ -478,8 +495,8 @@ fn latency_cdf(
             &title,
             &format!("latency{}", panel.horizontal.scale_word()),
             &match shape {
-                Shape::Distribution => format!("{}s (%)", level.noun),
-                Shape::Tail => format!("{}s that take longer (%)", level.noun),
+                Shape::Distribution => format!("{what} (%)"),
+                Shape::Tail => format!("{what} that take longer (%)"),
             },
         );
         let mut filled = false;
@@ -553,6 +570,39 @@ fn carried(reports: &[VariantReport], level: Level) -> String {
         text += if lost { " and without its delays" } else { ", without delays that the scenario makes" };
     }
     text
+}
+
+/// What is in one distribution or mean, and differs: requests and what answers them.
+fn mixed(reports: &[VariantReport], shown: &[&str], level: Level) -> &'static str {
+    let flows = reports.iter().flat_map(|report| &report.flows);
+    let flows = flows.filter(|flow| shown.contains(&flow.name.as_str()) && (level.of)(flow).is_some());
+    let mixed = |flow: &FlowReport| match level.noun {
+        "packet" => flow.protocol.is_some_and(|stats| stats.responses > 0 && stats.requests > 0),
+        "message" => flow.round_trips.is_some(),
+        _ => false,
+    };
+    match level.noun {
+        _ if !flows.into_iter().any(mixed) => "",
+        "packet" => "packets are requests and responses alike",
+        _ => "messages are requests and answers alike, round trips have a picture of their own",
+    }
+}
+
+/// Where the oldest that is under way at the end has waited for longer than any that arrived: it may never.
+/// The oldest first.
+fn stuck(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    let mut all: Vec<(u64, String)> = Vec::new();
+    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+        let Some(flow) = report.flow(name).filter(|flow| (level.of)(flow).is_some()) else { continue };
+        let longest = flow.whole().latency.max;
+        let waits = flow.books.oldest_ps.filter(|ps| flow.books.under_way > 0 && *ps as f64 > longest);
+        let at = || {
+            if shown.len() == 1 { report.run.name.clone() } else { format!("{name} in {}", report.run.name) }
+        };
+        all.extend(waits.map(|ps| (ps, format!("{} {}", at(), time_text(ps as f64)))));
+    }
+    all.sort_by_key(|(ps, _)| std::cmp::Reverse(*ps));
+    listed("some wait for longer than any that arrived", LISTED, all.into_iter().map(|one| one.1))
 }
 
 /// Variants without a steady state: how long they ran is part of their values.
@@ -651,27 +701,20 @@ const FEW_SHARE: f64 = 0.25;
 fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     // Endless loops only: who ends has made all that it had to. Where protocols run a flow, a host or the
     // size of what it asks for may be why.
-    let rate = |report: &VariantReport, flow: &FlowReport| {
+    let rate = |flow: &FlowReport| {
         let endless = flow.closed_loop && flow.rate_span.is_none() && flow.protocol.is_none();
         let loops = endless && (level.of)(flow).is_some();
-        let time = u128::from(report.window.ps()) * u128::from(flow.sources);
         // Long packets are as many as short ones by the time that they take.
-        loops.then(|| ratio(flow.delivered.link_ps.into(), time))
+        loops.then_some(flow.accepted_load.value)
     };
-    let most = |of: &mut dyn Iterator<Item = (&VariantReport, &FlowReport)>| {
-        of.filter_map(|(report, flow)| rate(report, flow)).fold(0.0, f64::max)
-    };
-    let busiest = {
-        let all = reports.iter().flat_map(|report| report.flows.iter().map(move |flow| (report, flow)));
-        most(&mut { all })
-    };
+    let most = |of: &mut dyn Iterator<Item = &FlowReport>| of.filter_map(rate).fold(0.0, f64::max);
+    let busiest = most(&mut reports.iter().flat_map(|report| &report.flows));
     let mut few: Vec<(f64, String)> = Vec::new();
     for report in reports {
-        let peers = most(&mut report.flows.iter().map(|flow| (report, flow)));
+        let peers = most(&mut report.flows.iter());
         for flow in report.flows.iter().filter(|flow| shown.contains(&flow.name.as_str())) {
-            let Some(own) = rate(report, flow) else { continue };
-            let elsewhere = reports.iter().filter_map(|other| Some((other, other.flow(&flow.name)?)));
-            let best = most(&mut { elsewhere }).max(peers);
+            let Some(own) = rate(flow) else { continue };
+            let best = most(&mut reports.iter().filter_map(|other| other.flow(&flow.name))).max(peers);
             if own < FEW_SHARE * best {
                 let (name, variant) = (&flow.name, &report.run.name);
                 let at = if reports.len() > 1 { format!("{name} in {variant}") } else { name.clone() };
@@ -705,8 +748,32 @@ fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
 
 /// Likewise of all that was asked for, where what is still under way is left behind.
 fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
-    let left = if report.leaves_behind(flow) { under_way_share(flow, level) } else { 0.0 };
+    let behind = report.leaves_behind(flow) || piles_up(report, flow, level);
+    let left = if behind { under_way_share(flow, level) } else { 0.0 };
     arrived_share(flow, level) * (1.0 - left)
+}
+
+/// Whether more of this level is under way at the end than a flow that keeps up has ([`Books::grows`]), where
+/// the books of the flow do not judge it: frames that keep connections are asked for by nobody, and go astray
+/// all the same.
+fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
+    let carried = carried_books(flow, level);
+    let own = match carried {
+        Some([arrived, _, left]) => Some((arrived, left)),
+        None => (level.noun == "packet" && flow.books.asked == 0).then_some((flow.arrived, flow.left)),
+    };
+    let Some((arrived, under_way)) = own else { return false };
+    let index = report.flows.iter().position(|other| other.name == flow.name);
+    let data = index.map(|index| &report.run.collector.flows()[index]);
+    let bins = data.map(|data| match &data.messages {
+        Some(messages) if carried.is_some() => &messages.bins,
+        _ => &data.bins,
+    });
+    let times = bins.into_iter().flatten().map(|bin| bin.latency_ps).sum();
+    let mean = crate::books::mean(&report.run, times);
+    let books =
+        Books { asked: arrived + under_way, arrived, under_way, mean, paced: true, ..Books::default() };
+    books.grows(report.run.outcome.end.0)
 }
 
 /// Whether books count what this level of messages or round trips shows.
@@ -773,6 +840,11 @@ fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> 
         }
     }
     names.iter().copied().filter(|name| chosen.contains(name)).collect()
+}
+
+/// For the key of their line.
+fn others_text(others: usize) -> String {
+    if others == 1 { "the other flow".into() } else { format!("{others} other flows together") }
 }
 
 /// For a subtitle, where not all flows are drawn.
@@ -1180,14 +1252,34 @@ fn rates(report: &VariantReport, scale: Scale, flows: &[&str]) -> Vec<Curve> {
     flows.iter().map(line).collect()
 }
 
+/// Likewise of all other flows together, of which there are some.
+fn rates_of_others(report: &VariantReport, scale: Scale, shown: &[&str]) -> Curve {
+    let all = report.flows.iter().zip(report.run.collector.flows());
+    let others: Vec<_> =
+        all.filter(|(flow, _)| !shown.contains(&&*flow.name)).map(|(_, data)| data).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    over_time(report, scale, |range, ps| {
+        let sum = others.iter().flat_map(|data| &data.bins[range.clone()]).map(|bin| bin.payload).sum();
+        Some(gbps(sum, ps))
+    })
+}
+
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     let names = flow_names(panels, PACKETS);
     let shown = &worth_most(panels, &names)[..];
     let mut scales = Scales::new(panels, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
     scales.fit_bursts(panels, &|report, scale| rates(report, scale, shown));
-    let lines: Vec<_> =
-        panels.iter().zip(&scales.of).map(|(report, scale)| rates(report, *scale, shown)).collect();
+    // Flows that there is no room for are one line, or traffic would seem to end with those that are shown.
+    let others = names.len() - shown.len();
+    let drawn = |(report, scale): (&VariantReport, &Scale)| {
+        let mut lines = rates(report, *scale, shown);
+        lines.extend((others > 0).then(|| rates_of_others(report, *scale, shown)));
+        lines
+    };
+    let lines: Vec<_> = panels.iter().zip(&scales.of).map(drawn).collect();
     let cut = lines.iter().any(|lines| roughness(lines) > CUT);
     let cut = if cut { "bursts that means cut look higher or lower than others" } else { "" };
     let mut courses: Vec<Course> =
@@ -1209,6 +1301,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         .iter()
         .enumerate()
         .map(|(index, name)| (Key::Line(stroke(index)), format!("flow {name}")))
+        .chain((others > 0).then(|| (Key::Line(stroke(shown.len())), others_text(others))))
         .collect();
     let notes = joined(&[
         "payload of all packets delivered, also of those that say or repeat something",
@@ -1334,7 +1427,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         "the fullest queue of switches on average".into()
     } else if all > peaks.len() {
         let of = if panels.len() > 1 {
-            ", of each variant its own first, if it is no emptier than others"
+            ": of each variant the fullest one, then the second of each, and so on"
         } else {
             ""
         };
@@ -1621,6 +1714,8 @@ mod tests {
         reports[0].flows[0].delivered.packets = few;
         assert_eq!(starved(&reports, &names, PACKETS), "", "as few as they are, they take all of the link");
         reports[0].flows[0].delivered.link_ps = few * length;
+        let time = reports[0].window.ps() * reports[0].flows[0].sources;
+        reports[0].flows[0].accepted_load.value = ratio((few * length).into(), time.into());
         let said = starved(&reports, &names, PACKETS);
         let rate = |n: usize| reports[n].flows[0].delivered.link_ps as f64 / reports[n].window.ps() as f64;
         let share = 100.0 * rate(0) / rate(1);

@@ -113,6 +113,12 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
+    /// What a comparison says of runs in which nothing is carried: the instant at which that was done that its
+    /// flows are for, after these words.
+    fn set_up(&self, _: &Outcome) -> Option<(&'static str, Time)> {
+        None
+    }
+
     /// What has become of what its flows were asked to set up, where no time says that all of it is there.
     fn standing(&self, _: &Outcome) -> Vec<String> {
         Vec::new()
@@ -121,6 +127,11 @@ pub(crate) trait Protocol: Sync {
     /// What went wrong in a run, or did not, that a comparison says first: what, in the plural, and how many.
     fn counts(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    /// Why counts of a run say nothing of how far it would have gone, if so.
+    fn cut(&self, _: &Outcome) -> Option<&'static str> {
+        None
     }
 
     /// What else was counted in a run, and is no fault: for figures.

@@ -1,7 +1,7 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
 use crate::books::{Above, Books, FlowRate, Rate, ends, rate, together};
-use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, source_counts};
+use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, senders_of};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
 };
@@ -150,6 +150,12 @@ impl FlowReport {
         self.books.asked == 0 && self.goodput_gbps.value == 0.0
     }
 
+    /// Accesses to registers, by hosts that set something up: its packets are its own, though protocols make
+    /// them, and nobody asks for its octets.
+    pub(crate) fn is_of_registers(&self) -> bool {
+        self.protocol.is_some() && self.books.unit == "packets"
+    }
+
     /// What the users of the flow see: round trips, messages, or packets if there is nothing above.
     pub fn whole(&self) -> &FlowReport {
         self.round_trips.as_deref().or(self.messages.as_deref()).unwrap_or(self)
@@ -231,8 +237,10 @@ impl VariantReport {
     /// Evaluates a run.
     pub fn new(run: RunData) -> Self {
         let collector = &run.collector;
-        let window = running_out(window(collector, &run.outcome, run.warmup), &run);
-        let (per_flow, all) = source_counts(&run.config);
+        let window = joined_late(running_out(window(collector, &run.outcome, run.warmup), &run), &run);
+        let per_flow: Vec<Senders> =
+            (0..run.config.flows.len() as u16).map(|flow| Senders::of(&run.config, flow)).collect();
+        let all = Senders::all(&per_flow);
         let slot = cell_clock(&run.config);
         let protocols = with_protocols(&run.config);
         let length = collector.length().0;
@@ -246,13 +254,13 @@ impl VariantReport {
             let bins = counted_once(&data.bins, copies);
             gathered.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
             total.add(&bins, &data.offered, &data.segments, data.dropped.iter().sum());
-            let mut report = gathered.report(flow.name.clone(), per_flow[index], &window, collector, slot);
+            let mut report = gathered.report(flow.name.clone(), &per_flow[index], &window, collector, slot);
             let of_journeys = |journeys: &Option<Box<JourneyData>>| {
                 let journeys = journeys.as_deref()?;
                 let mut gathered = Gathered::new(collector);
                 gathered.add(&journeys.bins, &[], &journeys.segments, 0);
-                let sources = per_flow[index];
-                Some(Box::new(gathered.report(flow.name.clone(), sources, &window, collector, None)))
+                let senders = &per_flow[index];
+                Some(Box::new(gathered.report(flow.name.clone(), senders, &window, collector, None)))
             };
             report.left = run.outcome.left.get(index).map_or(0, |left| left.packets);
             report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
@@ -290,7 +298,7 @@ impl VariantReport {
             };
             flows.push(report);
         }
-        let mut overall = total.report("overall".into(), all, &window, collector, slot);
+        let mut overall = total.report("overall".into(), &all, &window, collector, slot);
         overall.left = flows.iter().map(|flow: &FlowReport| flow.left).sum();
         overall.books = Books::sum(flows.iter().map(|flow: &FlowReport| flow.books));
         let rates: Vec<FlowRate> = flows.iter().map(FlowReport::rate).collect();
@@ -447,6 +455,46 @@ fn counted_once(bins: &[Bin], (deliveries, packets): (u64, u64)) -> Vec<Bin> {
     if deliveries == packets { bins.to_vec() } else { bins.iter().map(once).collect() }
 }
 
+/// From when on the endpoints that send a flow may do so, picoseconds. A flow that begins in the measured part
+/// has nothing before, so its rates and its load are of the time since: else they would say when it began.
+struct Senders {
+    since: Vec<(u32, u64)>,
+}
+
+impl Senders {
+    fn of(config: &FabricConfig, flow: u16) -> Self {
+        let mut since: BTreeMap<u32, u64> = BTreeMap::new();
+        // what protocols send by themselves has no source, and may begin with the run
+        for source in sources_of(config, flow).filter(|source| source.limit > 0) {
+            let first = since.entry(source.endpoint).or_insert(source.start.0);
+            *first = source.start.0.min(*first);
+        }
+        let start = |endpoint: u32| (endpoint, since.get(&endpoint).copied().unwrap_or(0));
+        Self { since: senders_of(config, flow).into_iter().map(start).collect() }
+    }
+
+    /// Who sends any of these flows.
+    fn all(flows: &[Senders]) -> Self {
+        let mut since: BTreeMap<u32, u64> = BTreeMap::new();
+        for &(endpoint, start) in flows.iter().flat_map(|senders| &senders.since) {
+            let first = since.entry(endpoint).or_insert(start);
+            *first = start.min(*first);
+        }
+        Self { since: since.into_iter().collect() }
+    }
+
+    /// Time between two instants in which they could send, all together.
+    fn time(&self, from: u64, to: u64) -> u128 {
+        self.since.iter().map(|sender| u128::from(to.saturating_sub(sender.1.max(from)))).sum()
+    }
+
+    /// The time in which any could send; all of it, if nobody is known to send.
+    fn longest(&self, from: u64, to: u64) -> u64 {
+        let first = self.since.iter().map(|sender| sender.1).min().unwrap_or(0);
+        to.saturating_sub(first.max(from))
+    }
+}
+
 /// Sums over flows before they are estimated.
 struct Gathered {
     bins: Vec<Bin>,
@@ -482,7 +530,7 @@ impl Gathered {
     fn report(
         &self,
         name: String,
-        sources: u64,
+        senders: &Senders,
         window: &Window,
         collector: &Collector,
         slot: Option<u64>,
@@ -498,12 +546,13 @@ impl Gathered {
         self.segments[first..].iter().for_each(|segment| all.merge(segment));
         let spread = Segment::from(&all);
         let segments: Vec<Segment> = self.segments[first..].iter().map(Segment::from).collect();
-        let batches = self.batches(window, collector);
-        let per_batch = |value: &dyn Fn(&(u64, Bin)) -> Option<f64>| {
+        let batches = self.batches(senders, window, collector);
+        let per_batch = |value: &dyn Fn(&((u64, u64), Bin)) -> Option<f64>| {
             half_width(&batches.iter().filter_map(value).collect::<Vec<f64>>())
         };
         let per_packet = |sum: u128, bin: &Bin| (bin.packets > 0).then(|| ratio(sum, bin.packets.into()));
-        let capacity = u128::from(window.ps()) * u128::from(sources);
+        let sources = senders.since.len() as u64;
+        let capacity = senders.time(window.from_ps, window.to_ps);
         let offered_load = ratio(offered.link_ps.into(), capacity);
         let accepted_load = ratio(delivered.link_ps.into(), capacity);
         let mean = |sum: u128| {
@@ -520,22 +569,26 @@ impl Gathered {
             offered_load,
             accepted_load: Estimate {
                 value: accepted_load,
-                half_width: per_batch(&|(ps, bin)| {
-                    Some(ratio(bin.link_ps.into(), u128::from(*ps) * u128::from(sources)))
+                half_width: per_batch(&|(span, bin)| {
+                    let time = senders.time(span.0, span.1);
+                    (time > 0 || sources == 0).then(|| ratio(bin.link_ps.into(), time))
                 }),
             },
             goodput_gbps: Estimate {
-                value: gbps(delivered.payload, window.ps()),
-                half_width: per_batch(&|(ps, bin)| Some(gbps(bin.payload, *ps))),
+                value: gbps(delivered.payload, senders.longest(window.from_ps, window.to_ps)),
+                half_width: per_batch(&|(span, bin)| {
+                    let ps = senders.longest(span.0, span.1);
+                    (ps > 0).then(|| gbps(bin.payload, ps))
+                }),
             },
             per_slot: slot.filter(|_| sources > 0).map(|slot| {
-                // packets * slot / (time * sources)
-                let rate = |packets: u64, ps: u64| {
-                    ratio(u128::from(packets) * u128::from(slot), u128::from(ps) * u128::from(sources))
-                };
+                let rate = |packets: u64, time: u128| ratio(u128::from(packets) * u128::from(slot), time);
                 Estimate {
-                    value: rate(delivered.packets, window.ps()),
-                    half_width: per_batch(&|(ps, bin)| Some(rate(bin.packets, *ps))),
+                    value: rate(delivered.packets, capacity),
+                    half_width: per_batch(&|(span, bin)| {
+                        let time = senders.time(span.0, span.1);
+                        (time > 0).then(|| rate(bin.packets, time))
+                    }),
                 }
             }),
             closed_loop: false,
@@ -576,8 +629,9 @@ impl Gathered {
         }
     }
 
-    /// Deliveries of the window in (at most) [`BATCHES`] parts of equal numbers of bins, with their lengths.
-    fn batches(&self, window: &Window, collector: &Collector) -> Vec<(u64, Bin)> {
+    /// Deliveries of the window in (at most) [`BATCHES`] parts of equal numbers of bins, each with its start
+    /// and end.
+    fn batches(&self, senders: &Senders, window: &Window, collector: &Collector) -> Vec<((u64, u64), Bin)> {
         let bins = window.to_bin - window.from_bin;
         let count = BATCHES.min(bins);
         let edge = |batch: usize| window.from_bin + batch * bins / count;
@@ -589,8 +643,11 @@ impl Gathered {
                     sum.add(bin);
                 }
                 let end = collector.bin_start(to).min(window.to_ps);
-                (end.saturating_sub(collector.bin_start(from)), sum)
+                let start = collector.bin_start(from);
+                ((start, end.max(start)), sum)
             })
+            // of a part in which nobody could send for most of the time there is no mean
+            .filter(|((start, end), _)| 2 * senders.longest(*start, *end) >= end - start)
             .collect()
     }
 }
@@ -715,6 +772,18 @@ fn running_out(window: Window, run: &RunData) -> Window {
     let mut done = protocol::all(|protocol| protocol.done(&run.outcome)).into_iter();
     let runs_out = !whole && done.any(|at| window.from_ps < at.0 && at.0 < window.to_ps);
     Window { steady: window.steady && !runs_out, runs_out, ..window }
+}
+
+/// The window, not steady if somebody who goes on to its end begins in it where others are at work already:
+/// what these do is of the time without it and of that with it.
+fn joined_late(window: Window, run: &RunData) -> Window {
+    let length = run.collector.length().0;
+    let first = run.collector.flows().iter().map(|flow| flow.extent.first.0).min().unwrap_or(u64::MAX);
+    let late = |source: &SourceConfig| {
+        source.limit > 0 && !ends(source, length) && window.from_ps < source.start.0 && first < source.start.0
+    };
+    let joined = run.config.all_sources().any(|source| late(source) && source.start.0 < window.to_ps);
+    Window { steady: window.steady && !joined, ..window }
 }
 
 /// When the last packet, message, answer, PDU or Transfer arrived or was lost, or the last rank of a program

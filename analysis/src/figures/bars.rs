@@ -1,8 +1,8 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, not_of,
-    plural, starved, subtitle, told, transient, under_way_share,
+    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, mixed,
+    not_of, plural, starved, stuck, subtitle, told, transient, under_way_share,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
@@ -15,7 +15,7 @@ use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::config::{Arbitration, Arrivals, Buffering, Destinations, DeviceModel, InputQueueing};
 use models::probe::Cause;
-use models::stats::TranslatorTotals;
+use models::stats::{TransferTotals, TranslatorTotals};
 use plotters::style::RGBColor;
 use std::collections::BTreeSet;
 
@@ -111,8 +111,10 @@ fn moves(flow: &FlowReport) -> bool {
     !flow.carries_nothing() && !elsewhere
 }
 
-/// These have a goodput.
-const MOVING: Level = Level { of: |flow| moves(flow).then_some(flow), ..PACKETS };
+/// These have a goodput. Octets of registers are read to set something up: who needs fewer of them is no
+/// slower.
+const MOVING: Level =
+    Level { of: |flow| (moves(flow) && !flow.is_of_registers()).then_some(flow), ..PACKETS };
 
 /// Of a flow that ends the share of the whole run says how long the run was.
 const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flow), ..MOVING };
@@ -129,13 +131,27 @@ impl Metric {
     }
 }
 
+/// For the subtitle where Transfers are read back.
+const READ_BACK: &str = "what is read back after it was written is on the link, and is not counted";
+
+/// Whether Transfers of a flow are read back: that is a test of the memory, and nobody's payload.
+fn reads_back(report: &VariantReport, flow: &FlowReport) -> bool {
+    let index = report.flows.iter().position(|other| other.name == flow.name);
+    let totals = index.and_then(|index| report.run.outcome.totals.of_flow::<TransferTotals>(index));
+    totals.is_some_and(|totals| totals.stats.read_back_octets > 0)
+}
+
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
     subtitle: "octets delivered, once to each receiver; of flows that end from the first start to the last \
                completion, what never arrives is tried last, or the run is over",
     label: "goodput (Gb/s)",
     most: None,
-    trap: |_, _| None,
+    trap: |report, flow| match flow.round_trips {
+        _ if reads_back(report, flow) => Some(READ_BACK),
+        Some(_) if !flow.carries_nothing() => Some("octets of answers count as those of requests do"),
+        _ => None,
+    },
     missing: "-: there is none",
     law: |_| None,
     level: MOVING,
@@ -181,6 +197,9 @@ pub(super) const EFFICIENCY: Metric = Metric {
     label: "payload (% of octets on the link)",
     most: Some(100.0),
     trap: |report, flow| {
+        if reads_back(report, flow) {
+            return Some(READ_BACK);
+        }
         let index = report.flows.iter().position(|other| other.name == flow.name)?;
         let translated = report.run.outcome.totals.of_flow::<TranslatorTotals>(index)?;
         let some = !translated.translators.is_empty();
@@ -199,7 +218,12 @@ pub(super) const RETRY: Metric = Metric {
     subtitle: "share of packets for which the host had no place",
     label: "answered by RETRY (% of packets that want a response)",
     most: Some(100.0),
-    trap: |_, flow| flow.round_trips.as_ref().map(|_| "those of answers count as well"),
+    trap: |_, flow| {
+        let answered = flow.round_trips.is_some();
+        answered.then_some(
+            "packets of answers count as well: where hosts take these, more of the requests are refused",
+        )
+    },
     missing: "-: there is none",
     law: |_| None,
     level: PROTOCOLS,
@@ -474,7 +498,10 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let flat = apart && rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
     let transient = transient(reports);
-    let more = joined(&[variant, &ended, &carried, level.trap, &few, flat, &thin, &transient, &note]);
+    let mixed = mixed(reports, &names[..flows], level);
+    let stuck = stuck(reports, &names[..flows], level);
+    let more =
+        joined(&[variant, &ended, &carried, mixed, level.trap, &stuck, &few, flat, &thin, &transient, &note]);
     let title = format!("Where the time of {} goes{}", plural(reports, level), not_of(reports, level));
     heading(&mut scene, &title, &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);

@@ -2,7 +2,7 @@
 //! Each has a scale of its own.
 
 use super::bars::{BAR, BAR_PITCH, BASE, GROUP_GAP, ROWS_SHOWN};
-use super::{Caption, joined, left_out, listed, subtitle};
+use super::{Caption, LISTED, joined, left_out, listed, subtitle};
 use crate::axes::{LABEL, MARGIN, PAGE, PANEL, heading, shorten, stroke};
 use crate::baselines::baselines;
 use crate::counts::{self, measures};
@@ -157,7 +157,21 @@ pub(super) fn counted(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     let few = without_most(&mut things, reports.len());
     let about = "in the whole run; each count has a scale of its own";
     let missing = missing(&things, "-: nothing of the kind can happen in this variant");
-    Some(draw(caption, reports, "Counts", &[about, missing, few, &alike], things))
+    let mut cut: Vec<(&str, Vec<String>)> = Vec::new();
+    for report in reports {
+        for why in PROTOCOLS.iter().filter_map(|protocol| protocol.cut(&report.run.outcome)) {
+            match cut.iter_mut().find(|known| known.0 == why) {
+                Some(known) => known.1.push(report.run.name.clone()),
+                None => cut.push((why, vec![report.run.name.clone()])),
+            }
+        }
+    }
+    let cut: Vec<String> = cut
+        .into_iter()
+        .map(|(why, variants)| listed(&format!("{why}, and its counts there"), LISTED, variants.into_iter()))
+        .collect();
+    let cut = cut.join(", ");
+    Some(draw(caption, reports, "Counts", &[about, missing, &cut, few, &alike], things))
 }
 
 /// A time of a variant.

@@ -7,6 +7,7 @@ use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::agent::initialise::{Hold, InitialiseStats, InitialiseTotals};
+use models::sim_core::Time;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -62,6 +63,14 @@ impl Protocol for Initialise {
         vec![TimeRow::of(COLUMNS, "initialised_us", true)]
     }
 
+    /// Where nothing is carried this is what counts, before what waits for it.
+    fn set_up(&self, outcome: &Outcome) -> Option<(&'static str, Time)> {
+        let all = outcome.totals.of::<InitialiseTotals>();
+        let times: Option<Vec<Time>> =
+            all.filter(|totals| !totals.stats.holds.is_empty()).map(initialised).collect();
+        Some(("registers initialised at", times?.into_iter().max()?))
+    }
+
     fn counts(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
         let all = || outcome.totals.of::<InitialiseTotals>();
         if all().next().is_none() {
@@ -93,13 +102,25 @@ fn done_us(totals: &InitialiseTotals) -> f64 {
     }
 }
 
+/// When the last lock was given back.
+fn written(totals: &InitialiseTotals) -> Option<Time> {
+    totals.stats.holds.iter().filter_map(|hold| hold.until).max()
+}
+
+/// When all that these processors did was done; none: a visit has not ended, or a node was given up. Visits
+/// after that find that nothing is left to do.
+fn initialised(totals: &InitialiseTotals) -> Option<Time> {
+    let stats = &totals.stats;
+    written(totals).filter(|_| stats.ended() == stats.visits && stats.given_up == 0)
+}
+
 const COLUMNS: &[Row<Get>] = &[
     Row::real(
         "initialised_us",
         "us",
         "time until registers are initialised",
-        "when the last visit of who initialises registers of sessions from afar ended",
-        |run, flow| figure(run, flow, done_us),
+        "when who initialises registers of sessions from afar gave its last lock back",
+        |run, flow| figure(run, flow, |totals| initialised(totals).map_or(f64::NAN, |at| us(at.0).0)),
     ),
     Row::count(
         "locks_of_others",
@@ -181,7 +202,7 @@ impl InitialiseSummary {
             strangers: stats.strangers,
             given_up: stats.given_up,
             under_way: stats.visits.saturating_sub(stats.ended()),
-            written_us: stats.holds.iter().filter_map(|hold| hold.until).max().map(|at| us(at.0)),
+            written_us: written(totals).map(|at| us(at.0)),
             done_us: done.is_finite().then_some(Num(done)),
             reads: stats.reads,
             writes: stats.writes,

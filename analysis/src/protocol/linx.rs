@@ -82,18 +82,32 @@ impl Protocol for Linx {
     }
 
     fn times(&self) -> Vec<TimeRow> {
-        let up: Get =
-            |run, flow| figure(run, flow, |totals| totals.all_up.map_or(f64::NAN, |at| at.0 as f64 / 1e6));
+        let first: Get = |run, flow| figure(run, flow, |totals| at_us(totals.first_up));
+        // of what never ended there is no other time
+        let up: Get = |run, flow| {
+            figure(run, flow, |totals| at_us(totals.all_up.filter(|_| totals.all_up != totals.first_up)))
+        };
         let again: Get = |run, flow| {
             figure(run, flow, |totals| {
                 TimesSummary::new(&totals.stats.reestablished).map_or(f64::NAN, |times| times.max_us.0)
             })
         };
         vec![
-            TimeRow { words: "since when all connections are up", is_moment: true, get: up },
-            TimeRow::of(COLUMNS, "detection_mean_us", false),
-            TimeRow::of(COLUMNS, "reestablishment_mean_us", false),
-            TimeRow { words: "longest time to connect again", is_moment: false, get: again },
+            TimeRow { words: "time until every connection had come up", is_moment: true, get: first },
+            TimeRow { words: "since when all connections are up again", is_moment: true, get: up },
+            TimeRow {
+                words: "mean time until who went down is missed, or tells by coming back",
+                ..TimeRow::of(COLUMNS, "detection_mean_us", false)
+            },
+            TimeRow {
+                words: "mean time to connect again, once both nodes and the way are there",
+                ..TimeRow::of(COLUMNS, "reestablishment_mean_us", false)
+            },
+            TimeRow {
+                words: "longest time to connect again, once both nodes and the way are there",
+                is_moment: false,
+                get: again,
+            },
         ]
     }
 
@@ -116,6 +130,7 @@ impl Protocol for Linx {
         }
         vec![
             ("messages lost with connections", all().map(|totals| totals.lost).sum()),
+            ("messages refused without a connection", all().map(|totals| totals.stats.refused).sum()),
             ("frames held until an earlier one came", all().map(|totals| totals.stats.frames.held).sum()),
             (
                 "most frames held at once in a connection",
@@ -171,6 +186,11 @@ const HEARTBEATS: [Column<csv::Get<RunData, Gap>>; 3] = [
 
 fn figure(run: &RunData, flow: Option<usize>, of: fn(&LinxTotals) -> f64) -> f64 {
     of_flow(run, flow).map_or(f64::NAN, of)
+}
+
+/// An instant, microseconds, if there is one.
+fn at_us(at: Option<Time>) -> f64 {
+    at.map_or(f64::NAN, |at| at.0 as f64 / 1e6)
 }
 
 /// Mean of some times, microseconds, if there are any.

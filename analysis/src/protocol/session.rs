@@ -66,7 +66,17 @@ impl Protocol for Session {
     }
 
     fn times(&self) -> Vec<TimeRow> {
-        vec![TimeRow::of(COLUMNS, "all_open_us", true)]
+        // of what never ended there is no other time
+        let again: Get = |run, flow| {
+            figure(run, flow, |totals| {
+                let again = totals.all_open.filter(|_| totals.all_open != totals.first_open);
+                again.map_or(f64::NAN, |at| us(at.0).0)
+            })
+        };
+        vec![
+            TimeRow::of(COLUMNS, "all_open_us", true),
+            TimeRow { words: "since when all conduits are open again", is_moment: true, get: again },
+        ]
     }
 
     fn all_up(&self, outcome: &Outcome) -> Vec<Option<Time>> {
@@ -106,6 +116,11 @@ impl Protocol for Session {
             ("leaked streams", sum(|totals| totals.leaked)),
             ("most PDUs that waited for an application", waited.unwrap_or(0).into()),
         ]
+    }
+
+    fn cut(&self, outcome: &Outcome) -> Option<&'static str> {
+        let mut all = outcome.totals.of::<SessionTotals>();
+        all.any(|totals| totals.stats.limited_at.is_some()).then_some("the limit of records stops a storm")
     }
 
     fn series(&self, runs: &[&RunData]) -> Option<(&'static str, String)> {
@@ -182,8 +197,8 @@ const COLUMNS: &[Row<Get>] = &[
         "all_open_us",
         "us",
         "time until all conduits are open",
-        "when the last wanted conduit was open",
-        |run, flow| figure(run, flow, |totals| totals.all_open.map_or(f64::NAN, |at| us(at.0).0)),
+        "when the last of all conduits that were wanted was open for the first time",
+        |run, flow| figure(run, flow, |totals| totals.first_open.map_or(f64::NAN, |at| us(at.0).0)),
     ),
     Row::flag(
         "ended_storm",

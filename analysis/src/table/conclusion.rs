@@ -7,7 +7,7 @@ use crate::counts::{self, VOQ_MESSAGES, counts};
 use crate::estimate::tells_change;
 use crate::num::{change_text, count_text, counted_text, ratio, three_digits, time_text};
 use crate::ports::Ports;
-use crate::protocol;
+use crate::protocol::{self, PROTOCOLS};
 use crate::report::{FlowReport, VariantReport, retry_share_of_all};
 use crate::run::Role;
 use models::probe::Cause;
@@ -166,7 +166,10 @@ fn classes(first: &VariantReport, other: &VariantReport) -> Vec<(Class, Class)> 
         (of(first), of(other))
     };
     let moved = |pair: &(Class, Class)| libm::fabs(change(pair.0.goodput_gbps, pair.1.goodput_gbps));
-    let common = first.flows.iter().filter(|flow| other.flow(&flow.name).is_some());
+    let common = || first.flows.iter().filter(|flow| other.flow(&flow.name).is_some());
+    // Accesses to registers are there for something else: the fewer, the better.
+    let others = common().any(|flow| !flow.is_of_registers());
+    let common = common().filter(|flow| !others || !flow.is_of_registers());
     let pairs: Vec<(Class, Class)> = common.map(|flow| pick(&[flow.name.as_str()])).collect();
     let change_of = |pair: &(Class, Class)| change_text(pair.0.goodput_gbps, pair.1.goodput_gbps);
     let changes: Vec<Option<String>> = pairs.iter().map(change_of).collect();
@@ -227,11 +230,14 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let percent = |a: f64, b: f64| change_text(a, b).unwrap_or_else(|| "from nothing".into());
     let (a, b) = (before.goodput_gbps, after.goodput_gbps);
     let headlines = headlines(first, other);
-    let mut text = match (all_up(first), all_up(other)) {
+    let mut text = match (all_up(first), all_up(other), set_up(first, other)) {
         _ if !headlines.is_empty() && a == 0.0 && b == 0.0 => format!("{between}: {headlines}"),
         // Nothing is carried: what counts is when the connections are there.
-        (Some(None), Some(None)) if a == 0.0 && b == 0.0 => format!("{between}: neither has all of it up"),
-        (Some(before), Some(after)) if a == 0.0 && b == 0.0 => {
+        (.., Some(done)) if a == 0.0 && b == 0.0 => format!("{between}: {done}"),
+        (Some(None), Some(None), None) if a == 0.0 && b == 0.0 => {
+            format!("{between}: neither has all of it up")
+        }
+        (Some(before), Some(after), None) if a == 0.0 && b == 0.0 => {
             let at = |time: Option<Time>| time.map_or("never".into(), |time| time_text(time.0 as f64));
             format!("{between}: all up since {} \u{2192} {}", at(before), at(after))
         }
@@ -342,6 +348,16 @@ fn headlines(first: &VariantReport, other: &VariantReport) -> String {
     pairs.collect::<Vec<String>>().join(", ")
 }
 
+/// When that was done that flows which carry nothing are for, in both runs.
+fn set_up(first: &VariantReport, other: &VariantReport) -> Option<String> {
+    let of = |report: &VariantReport| {
+        let mut all = PROTOCOLS.iter().map(|protocol| protocol.set_up(&report.run.outcome));
+        all.find_map(|done| done)
+    };
+    let ((what, a), (_, b)) = (of(first)?, of(other)?);
+    Some(format!("{what} {} \u{2192} {}", time_text(a.0 as f64), time_text(b.0 as f64)))
+}
+
 /// When all that protocols set up (connections, conduits) was there, if the run has any; `Some(None)`: it
 /// never was.
 fn all_up(report: &VariantReport) -> Option<Option<Time>> {
@@ -378,9 +394,7 @@ fn single(report: &VariantReport) -> String {
         .filter(|cause| !matches!(cause, Cause::Serialization | Cause::Propagation | Cause::Pipeline));
     // Of what users of the flows wait for. Of what they have from a protocol above messages it is not known,
     // so if there is nothing else it is of these messages. Accesses to registers are not asked for by users.
-    let plain = |flow: &FlowReport| {
-        flow.above.is_none() && !(flow.protocol.is_some() && flow.books.unit == "packets")
-    };
+    let plain = |flow: &FlowReport| flow.above.is_none() && !flow.is_of_registers();
     let below = match report.flows.iter().any(plain) {
         true => None,
         false => report.flows.iter().find_map(|flow| flow.above),

@@ -7,6 +7,7 @@ mod conduit_races;
 mod coverage;
 mod figures;
 mod linx_races;
+mod pictures;
 mod predict;
 mod replay;
 mod report;

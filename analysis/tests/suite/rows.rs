@@ -5,7 +5,7 @@ use analysis::require::requirement;
 use analysis::requirement::{Amount, Limit, Relation, Subjects};
 use analysis::sweep::{METRICS, OVERALL, ScopeRow, measure, metric};
 use analysis::{RunData, VariantReport, series};
-use models::agent::initialise::InitialiseTotals;
+use models::agent::initialise::{Hold, InitialiseTotals};
 use models::config::DeviceModel;
 use models::sim_core::{Duration, Time};
 use models::stats::{LinxTotals, SessionTotals, Times};
@@ -24,7 +24,7 @@ fn told() -> RunData {
     let times = |ps: u64| Times { count: 2, sum: 4 * u128::from(ps), min: ps, max: 3 * ps };
     let mut sessions =
         SessionTotals { flow: 0, nodes: 4, expected: 9, pairs: 5, leaked: 2, ..Default::default() };
-    (sessions.orphans, sessions.half_open, sessions.all_open) = (3, 0, Some(Time(7_000_000)));
+    (sessions.orphans, sessions.half_open, sessions.first_open) = (3, 0, Some(Time(7_000_000)));
     sessions.stats.opens = 11;
     let mut linx = LinxTotals { flow: 1, nodes: 3, wanted: 17, up: 13, ..Default::default() };
     linx.stats.false_timeouts = 19;
@@ -35,7 +35,10 @@ fn told() -> RunData {
     data.outcome.totals.push(linx);
     let mut registers = InitialiseTotals { flow: 1, processors: 2, ..Default::default() };
     (registers.stats.visits, registers.stats.done, registers.stats.past) = (6, 3, 3);
-    (registers.stats.last, registers.stats.locked) = (Some(Time(29_000_000)), 31);
+    // the last visit finds that nothing is left to do
+    (registers.stats.last, registers.stats.locked) = (Some(Time(30_000_000)), 31);
+    let (from, until) = (Time(28_000_000), Some(Time(29_000_000)));
+    registers.stats.holds.push(Hold { node: 1, block: 0, by: 2, shared: false, from, until });
     registers.stats.beaten = 6;
     data.outcome.totals.push(registers);
     data

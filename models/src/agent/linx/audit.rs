@@ -20,6 +20,7 @@ pub(crate) fn audit(
     let mut totals = LinxTotals { flow, nodes: nodes.len() as u32, devices, ..LinxTotals::default() };
     let by_id: BTreeMap<u16, &Linx> = nodes.iter().map(|&(_, node)| (node.config.node, node)).collect();
     let mut last = None;
+    let mut firsts: Option<Option<Time>> = None;
     for &(_, node) in nodes {
         totals.stats.add(&node.totals());
         let held = node.held.iter().map(|held| Time(held.0)).min();
@@ -31,6 +32,9 @@ pub(crate) fn audit(
                 continue;
             };
             let life = &node.ledger.lives[connection];
+            // what never came up has no time, and then nor has all of it
+            let first = life.first();
+            firsts = Some(firsts.map_or(first, |all| Some(all?.max(first?))));
             if let Some(since) = life.since() {
                 totals.stats.up_ps += u128::from(end - since.0);
                 last = last.max(Some(since));
@@ -52,6 +56,7 @@ pub(crate) fn audit(
         }
     }
     totals.all_up = last.filter(|_| totals.up == totals.wanted);
+    totals.first_up = firsts.flatten();
     totals
 }
 

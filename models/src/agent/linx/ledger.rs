@@ -67,6 +67,8 @@ pub(super) struct Life {
     up: Option<(u64, u64)>,
     /// When it last ended.
     ended: u64,
+    /// When this end first came up.
+    first: u64,
     /// Connections so far: number of the present or last one.
     pub number: u32,
     /// Messages sent in it.
@@ -92,6 +94,11 @@ pub(super) struct Life {
 impl Life {
     pub fn since(&self) -> Option<Time> {
         self.up.map(|(_, fabric)| Time(fabric))
+    }
+
+    /// When this end first came up.
+    pub fn first(&self) -> Option<Time> {
+        (self.first != NEVER).then_some(Time(self.first))
     }
 
     /// Messages from position `first` on of which a frame has neither come to `receiver` nor is on its way.
@@ -138,6 +145,7 @@ impl Ledger {
         let life = Life {
             up: None,
             ended: NEVER,
+            first: NEVER,
             number: 0,
             sent: 0,
             sent_before: 0,
@@ -212,6 +220,7 @@ impl Ledger {
             self.stats.reestablished.record(fabric_now - from);
         }
         life.up = Some((now, fabric_now));
+        life.first = life.first.min(fabric_now);
         life.number += 1;
         life.sent_before += u64::from(life.sent);
         life.sent = 0;

@@ -104,6 +104,8 @@ pub(super) struct Application {
     /// PDUs for conduits that are not open yet, by peer.
     waiting: BTreeMap<u16, VecDeque<Vec<u8>>>,
     pub open: BTreeMap<u16, Open>,
+    /// When a conduit with each peer was first open.
+    pub first: BTreeMap<u16, u64>,
     /// Peers to which it has closed what it had: it wants nothing there any more.
     pub closed: BTreeSet<u16>,
     /// Whether the application has closed what it had, and opens nothing any more.
@@ -143,6 +145,7 @@ impl Application {
             pdus: 0,
             waiting: BTreeMap::new(),
             open: BTreeMap::new(),
+            first: BTreeMap::new(),
             closed: BTreeSet::new(),
             closing: false,
             unwanted: BTreeSet::new(),
@@ -757,6 +760,7 @@ impl Seat<'_> {
                 cx.emit(ProtocolFact::ConduitOpen);
                 self.app.stats.opened += 1;
                 self.app.open.insert(peer, Open { receive, transmit, since: cx.fabric_now });
+                self.app.first.entry(peer).or_insert(cx.fabric_now);
                 if self.app.consumer.as_ref().is_some_and(|taker| taker.stopped) {
                     let _ = self.node.endpoint.set_ready(cx.now, peer, receive, false);
                 }

@@ -21,7 +21,7 @@ pub(super) struct End<'a> {
 pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
     let mut totals = SessionTotals { flow, nodes: nodes.len() as u32, ..SessionTotals::default() };
     let by_id: BTreeMap<u16, &End<'_>> = nodes.iter().map(|end| (end.app.config.node, end)).collect();
-    let mut expected = BTreeSet::new();
+    let (mut expected, mut ever) = (BTreeSet::new(), BTreeSet::new());
     for &End { node, app, .. } in nodes {
         totals.stats.add(&app.totals(node));
         totals.multicast |=
@@ -33,6 +33,9 @@ pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
         for peer in app.config.creates.iter().flat_map(|creates| creates.peers.iter()) {
             let peer = *peer as u16;
             let closed = app.closed.contains(&peer);
+            if app.config.wanted == Wanted::Conduits {
+                ever.insert((own.min(peer), own.max(peer)));
+            }
             match app.config.wanted {
                 _ if closed => totals.closed += 1,
                 Wanted::Conduits => {
@@ -103,6 +106,7 @@ pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
     totals.census = census::count(nodes, end);
     if totals.duplicates + totals.half_open + totals.orphans == 0 {
         totals.all_open = all_open(&expected, &matched, &by_id);
+        totals.first_open = first_open(&ever, &by_id);
     }
     totals
 }
@@ -128,6 +132,18 @@ fn all_open(
             matched.get(&(own, peer))?;
             let since = by_id.get(&own)?.app.open.get(&peer)?.since;
             last = last.max(Some(Time(since)));
+        }
+    }
+    last
+}
+
+/// When each end of the conduits that were ever wanted had been open, if each was.
+fn first_open(ever: &BTreeSet<(u16, u16)>, by_id: &BTreeMap<u16, &End<'_>>) -> Option<Time> {
+    let mut last = None;
+    for &(a, b) in ever {
+        for (own, peer) in [(a, b), (b, a)] {
+            let first = *by_id.get(&own)?.app.first.get(&peer)?;
+            last = last.max(Some(Time(first)));
         }
     }
     last

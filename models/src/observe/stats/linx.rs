@@ -232,6 +232,8 @@ pub struct LinxTotals {
     pub half_up: u64,
     /// When the last end of all wanted connections came up, if all are up.
     pub all_up: Option<Time>,
+    /// When each end of all wanted connections had been up, perhaps not all at a time; none: one never was.
+    pub first_up: Option<Time>,
     /// Messages lost with a connection whose end was told.
     pub lost: u64,
     /// Messages on their way at the end of the run.
