@@ -113,8 +113,8 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
-    /// What a comparison says of runs in which nothing is carried: the instant at which that was done that its
-    /// flows are for, after these words.
+    /// What a comparison says of runs in which nothing is carried: the instant at which that was done that
+    /// its flows are for, after these words.
     fn set_up(&self, _: &Outcome) -> Option<(&'static str, Time)> {
         None
     }

@@ -238,11 +238,12 @@ impl VariantReport {
     pub fn new(run: RunData) -> Self {
         let collector = &run.collector;
         let window = joined_late(running_out(window(collector, &run.outcome, run.warmup), &run), &run);
-        let per_flow: Vec<Senders> =
-            (0..run.config.flows.len() as u16).map(|flow| Senders::of(&run.config, flow)).collect();
-        let all = Senders::all(&per_flow);
         let slot = cell_clock(&run.config);
         let protocols = with_protocols(&run.config);
+        let senders =
+            |(flow, by_protocol): (usize, &bool)| Senders::of(&run.config, flow as u16, *by_protocol);
+        let per_flow: Vec<Senders> = protocols.iter().enumerate().map(senders).collect();
+        let all = Senders::all(&per_flow);
         let length = collector.length().0;
         let mut total = Gathered::new(collector);
         let mut octets = 0;
@@ -455,17 +456,19 @@ fn counted_once(bins: &[Bin], (deliveries, packets): (u64, u64)) -> Vec<Bin> {
     if deliveries == packets { bins.to_vec() } else { bins.iter().map(once).collect() }
 }
 
-/// From when on the endpoints that send a flow may do so, picoseconds. A flow that begins in the measured part
-/// has nothing before, so its rates and its load are of the time since: else they would say when it began.
+/// From when on the endpoints that send a flow may do so, picoseconds. A flow that begins in the measured
+/// part has nothing before, so its rates and its load are of the time since: else they would say when it
+/// began.
 struct Senders {
     since: Vec<(u32, u64)>,
 }
 
 impl Senders {
-    fn of(config: &FabricConfig, flow: u16) -> Self {
+    /// `by_protocol`: protocols run it. They send of their own, whenever somebody asks them for something.
+    fn of(config: &FabricConfig, flow: u16, by_protocol: bool) -> Self {
         let mut since: BTreeMap<u32, u64> = BTreeMap::new();
-        // what protocols send by themselves has no source, and may begin with the run
-        for source in sources_of(config, flow).filter(|source| source.limit > 0) {
+        let sources = sources_of(config, flow).filter(|source| source.limit > 0 && !by_protocol);
+        for source in sources {
             let first = since.entry(source.endpoint).or_insert(source.start.0);
             *first = source.start.0.min(*first);
         }
@@ -494,6 +497,9 @@ impl Senders {
         to.saturating_sub(first.max(from))
     }
 }
+
+/// Start and end of a part of the window, and its deliveries.
+type Part = ((u64, u64), Bin);
 
 /// Sums over flows before they are estimated.
 struct Gathered {
@@ -547,7 +553,7 @@ impl Gathered {
         let spread = Segment::from(&all);
         let segments: Vec<Segment> = self.segments[first..].iter().map(Segment::from).collect();
         let batches = self.batches(senders, window, collector);
-        let per_batch = |value: &dyn Fn(&((u64, u64), Bin)) -> Option<f64>| {
+        let per_batch = |value: &dyn Fn(&Part) -> Option<f64>| {
             half_width(&batches.iter().filter_map(value).collect::<Vec<f64>>())
         };
         let per_packet = |sum: u128, bin: &Bin| (bin.packets > 0).then(|| ratio(sum, bin.packets.into()));
@@ -631,7 +637,7 @@ impl Gathered {
 
     /// Deliveries of the window in (at most) [`BATCHES`] parts of equal numbers of bins, each with its start
     /// and end.
-    fn batches(&self, senders: &Senders, window: &Window, collector: &Collector) -> Vec<((u64, u64), Bin)> {
+    fn batches(&self, senders: &Senders, window: &Window, collector: &Collector) -> Vec<Part> {
         let bins = window.to_bin - window.from_bin;
         let count = BATCHES.min(bins);
         let edge = |batch: usize| window.from_bin + batch * bins / count;

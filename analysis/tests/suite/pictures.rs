@@ -74,7 +74,7 @@ fn frames_that_never_come_are_missing_in_a_distribution() {
     assert!((drawn - law).abs() < 0.001, "drawn {drawn}, law {law}");
     // The tail of what keeps up falls to the edge of its axis, one in the most that arrived.
     let [[top, edge], [_, starved]] = ends("latency_tail", 7_680.0);
-    let most = reports.iter().map(|report| delivered(report)).max().unwrap();
+    let most = reports.iter().map(delivered).max().unwrap();
     let decades = 2.0 - (100.0 / most as f64).log10().floor();
     let drawn = 10f64.powf(2.0 - decades * (starved - top) / (edge - top)) / 100.0;
     let law = 1.0 - share(&reports[1]);
@@ -86,8 +86,8 @@ fn delivered(report: &VariantReport) -> u64 {
     report.flow("linx").and_then(|flow| flow.protocol).map_or(0, |stats| stats.delivered)
 }
 
-/// Seven sources ask for 0.3 of a link each from 100 us on, and one link takes what they get: 276 octets and a
-/// delimiter in place of 256 octets of payload.
+/// Seven sources ask for 0.3 of a link each from 100 us on, and one link takes what they get: 276 octets and
+/// a delimiter in place of 256 octets of payload.
 ///
 /// Law: what a flow gets is told over the time since its sources may send. Over all of the window it would be
 /// three quarters of that (300 of 400 us), and no interval of the parts would hold the rate of any instant.
@@ -141,9 +141,9 @@ fn of<'a>(reports: &'a [VariantReport], name: &str) -> &'a VariantReport {
     reports.iter().find(|report| report.run.name == name).expect("the study has this variant")
 }
 
-/// Law: registers are initialised when the last lock is given back. Who comes after that finds that nothing is
-/// left to do, and a visit takes more than one access, of two ways through the fabric each: so it ends later.
-/// Octets of registers are no goodput: each node by itself needs the fewest of them.
+/// Law: registers are initialised when the last lock is given back. Who comes after that finds that nothing
+/// is left to do, and a visit takes more than one access, of two ways through the fabric each: so it ends
+/// later. Octets of registers are no goodput: each node by itself needs the fewest of them.
 #[test]
 fn registers_are_initialised_when_the_last_lock_is_given_back() {
     let reports = study("session-registers");
@@ -175,8 +175,9 @@ fn registers_are_initialised_when_the_last_lock_is_given_back() {
     assert!(figures::svg(&caption, &reports, "goodput").is_none());
 }
 
-/// A conduit is open from the end of its handshake on, whatever becomes of it. Law: until 1 ms nothing happens
-/// to it in either variant, so it is open at the same instant in both; after a restart it is open a second time.
+/// A conduit is open from the end of its handshake on, whatever becomes of it. Law: until 1 ms nothing
+/// happens to it in either variant, so it is open at the same instant in both; after a restart it is open a
+/// second time.
 #[test]
 fn conduits_are_open_before_they_are_closed() {
     let reports = study("session-message-loss");
@@ -221,8 +222,8 @@ fn connections_were_up_before_they_were_lost() {
 }
 
 /// What is in one mean or distribution and differs is said beside it, and so is who waits while others come.
-/// Law: with one place in the queue some of 28 messages get it as soon as it is free, and others never: one of
-/// them has waited since the beginning of the run.
+/// Law: with one place in the queue some of 28 messages get it as soon as it is free, and others never: one
+/// of them has waited since the beginning of the run.
 #[test]
 fn captions_say_what_a_number_is_of() {
     let reports = study("message-retry-storm");

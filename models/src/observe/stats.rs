@@ -480,8 +480,8 @@ pub struct SessionTotals {
     pub leaked: u64,
     /// When the last end of all wanted conduits was open; none: not all are, or there are other records.
     pub all_open: Option<Time>,
-    /// When each end of all conduits that were ever wanted had been open, perhaps not all at a time; none: one
-    /// never was, or there are other records.
+    /// When each end of all conduits that were ever wanted had been open, perhaps not all at a time; none:
+    /// one never was, or there are other records.
     pub first_open: Option<Time>,
     /// Data goes on a stream that needs no OPEN.
     pub unopened: bool,
