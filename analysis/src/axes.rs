@@ -74,8 +74,10 @@ impl Axis {
     /// Around picosecond values: logarithmic, unless they are so close to each other that a decade around
     /// them would show one step.
     pub fn times(min: f64, max: f64) -> Self {
-        if min > 0.0 && min < max && max <= 2.0 * min {
-            return Self { ticks: Ticks::Times, ..Self::around(min, max) };
+        if min > 0.0 && min <= max && max <= 2.0 * min {
+            // one time alone stands in the middle
+            let beside = if min < max { 0.0 } else { 0.1 * min };
+            return Self { ticks: Ticks::Times, ..Self::around(min - beside, max + beside) };
         }
         Self::log_times(min, max)
     }
@@ -501,7 +503,9 @@ mod tests {
         assert!(!axis.log && axis.scale_word().is_empty());
         assert_eq!(texts(axis), ["980 ns", "1000 ns", "1020 ns", "1040 ns", "1060 ns"]);
         assert_eq!(texts(Axis::times(2e6, 3.9e6)), ["2.0 µs", "2.5 µs", "3.0 µs", "3.5 µs", "4.0 µs"]);
-        assert!(Axis::times(1e6, 2.1e6).log && Axis::times(1e6, 1e6).log);
+        assert!(Axis::times(1e6, 2.1e6).log);
+        let one = Axis::times(208.8e3, 208.8e3);
+        assert!(!one.log && one.low < 208e3 && one.high > 210e3);
     }
 
     /// A line ends between words, and never within a number or between a name and its count.

@@ -320,7 +320,17 @@ impl Chart {
         let tall = 64.0 + 30.0 + LINE * (shown.len() + 2) as f64 + 20.0;
         let mut scene = Scene::new(width as u32, tall as u32);
         scene.rect(0.0, 0.0, width, tall, WHITE);
-        let top = heading(&mut scene, &self.title, &self.subtitle) + 22.0;
+        let arrows = self.arrows();
+        let key = |says: bool, words: &'static str| if says { words } else { "" };
+        let lost = arrows.values().any(|arrow| matches!(arrow.end, Some((_, false))));
+        let open = arrows.values().any(|arrow| arrow.end.is_none());
+        let keys = [
+            self.subtitle.as_str(),
+            key(lost, "a cross: lost on its way"),
+            key(open, "without a point: nobody was there to take it, or it came after what is shown"),
+        ];
+        let subtitle: Vec<&str> = keys.into_iter().filter(|part| !part.is_empty()).collect();
+        let top = heading(&mut scene, &self.title, &subtitle.join(" \u{b7} ")) + 22.0;
         let small = Type { size: 11.0, bold: false, color: INK };
         let name = Type { size: 12.0, bold: true, color: INK };
         let faint = Type { size: 10.0, bold: false, color: GREY };
@@ -343,7 +353,6 @@ impl Chart {
                 scene.text((x(line.node) + side, y(at) + 4.0), words, faint, align);
             }
         }
-        let arrows = self.arrows();
         for arrow in arrows.values() {
             let (begin, from) = (y(arrow.begin), x(arrow.from));
             let (end, arrives) = match arrow.end {

@@ -10,6 +10,7 @@ use crate::axes::{
 use crate::books::Books;
 use crate::collect::{Bin, Spread};
 use crate::num::{TimeUnit, count_text, counted_text, gbps, ratio, three_digits, time_text};
+use crate::protocol;
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene, text_width};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
@@ -380,24 +381,30 @@ fn latency_cdf(
     let shown = &worth_most(reports, &names)[..];
     // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
     // milliseconds.
-    let range = |name: &str| {
-        let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+    let range = |name: &str, width: f64| {
+        let (mut low, mut high, mut step) = (f64::INFINITY, 0.0f64, 0.0f64);
         let spreads = reports.iter().filter_map(|report| report.flow(name).and_then(level.of)).map(&of);
         for spread in spreads.filter(|spread| !spread.histogram.is_empty()) {
             // One packet in ten thousand is not worth a decade of the axis.
             low = low.min(spread.quantile(0.0001).map_or(low, |ps| ps as f64));
             let last = if shape == Shape::Tail { 1.0 } else { 0.9999 };
-            high = high.max(spread.quantile(last).map_or(high, |ps| ps as f64));
+            // all of the bucket, as it stands where it ends
+            let end = |ps: u64| spread.histogram.highest_equivalent(ps) as f64;
+            high = high.max(spread.quantile(last).map_or(high, end));
+            step = step.max(bucket(spread, high));
         }
-        Axis::times(low, high)
+        // on an axis of few buckets two times that differ by less than one would be drawn apart
+        let least = step * width / SEEN_WIDTH;
+        let more = (least - (high - low)).max(0.0) / 2.0;
+        if high <= 2.0 * low { Axis::times(low - more, high + more) } else { Axis::times(low, high) }
     };
     let vertical = match shape {
         Shape::Distribution => Axis::exactly(100.0),
         Shape::Tail => {
-            // down to one of the most that any of them has
+            // down to what the most that any of them has let see
             let spreads = reports.iter().flat_map(|report| &report.flows).filter_map(level.of).map(&of);
             let most = spreads.map(|spread| spread.histogram.len()).max().unwrap_or(0).max(10);
-            let low = libm::pow(10.0, libm::floor(libm::log10(100.0 / most as f64)));
+            let low = libm::pow(10.0, libm::floor(libm::log10(100.0 * least_tail(most as f64))));
             Axis { low, high: 100.0, log: true, ticks: Ticks::Plain }
         }
     };
@@ -452,14 +459,22 @@ fn latency_cdf(
             } else {
                 ""
             },
-            format!("share of {}s that take longer than a time, logarithmic", level.noun),
+            format!(
+                "share of {} that take longer than a time, logarithmic, down to where fewer than four are left",
+                plural(reports, level)
+            ),
         ),
     };
+    let users = others_wait(reports, level);
     let unmeasured = unmeasured(reports, shown, level);
     let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
     let few = starved(reports, shown, level);
-    let (mixed, stuck) = (mixed(reports, shown, level), stuck(reports, shown, level));
-    let more = joined(&[&share, &carried, mixed, short, &waiting, &stuck, &few, &unmeasured, &note]);
+    let (overloads, blend) = (unequal_overloads(reports, shown), mixture(reports, shown, level));
+    let mixed = if blend.is_empty() { mixed(reports, shown, level) } else { "" };
+    let stuck = stuck(reports, shown, level);
+    let more = joined(&[
+        &share, &users, &carried, &blend, mixed, short, &waiting, &stuck, &overloads, &few, &unmeasured, &note,
+    ]);
     heading(&mut scene, &format!("{title}{}", not_of(reports, level)), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let what = plural(reports, level);
@@ -474,7 +489,7 @@ fn latency_cdf(
             y: top + (index / columns) as f64 * pitch + 34.0,
             width,
             height: plot,
-            horizontal: range(name),
+            horizontal: range(name, width),
             vertical,
         };
         let flow = format!("flow {name}");
@@ -495,8 +510,9 @@ fn latency_cdf(
             &title,
             &format!("latency{}", panel.horizontal.scale_word()),
             &match shape {
-                Shape::Distribution => format!("{what} (%)"),
-                Shape::Tail => format!("{what} that take longer (%)"),
+                // the title says of which protocol
+                Shape::Distribution => format!("{} (%)", what.split(" of ").next().unwrap_or(&what)),
+                Shape::Tail => "that take longer (%)".into(),
             },
         );
         let mut filled = false;
@@ -535,18 +551,44 @@ fn plural(reports: &[VariantReport], level: Level) -> String {
     let what: BTreeSet<Option<&str>> = flows.map(own).collect();
     match what.iter().collect::<Vec<_>>()[..] {
         [Some(carries)] => (*carries).to_owned(),
-        _ => format!("{}s", level.noun),
+        [] | [None] => format!("{}s", level.noun),
+        // frames of one protocol and messages of another
+        _ => {
+            let word = |carries: &Option<&str>| {
+                let all = carries.unwrap_or("messages");
+                all.split(' ').next().unwrap_or(all).to_owned()
+            };
+            let words: BTreeSet<String> = what.iter().map(word).collect();
+            format!("{} of protocols", words.into_iter().collect::<Vec<String>>().join(" and "))
+        }
     }
 }
 
-/// For the title of what packets or messages do: what users of the flows wait for, if it is not these. The
-/// variant with the fastest frames need not have the fastest Transfers.
-fn not_of(reports: &[VariantReport], level: Level) -> String {
+/// What users of the flows wait for, if it is not what this level shows.
+fn waited_for(reports: &[VariantReport], level: Level) -> Vec<&str> {
     let flows = reports.iter().flat_map(|report| &report.flows).filter(|flow| (level.of)(flow).is_some());
     let above = flows.filter(|flow| flow.above.is_some() && level.noun != "round trip");
     let units: BTreeSet<&str> = above.map(|flow| flow.books.unit).collect();
-    let units: Vec<&str> = units.into_iter().filter(|unit| !unit.is_empty()).collect();
-    if units.is_empty() { String::new() } else { format!(", not of {}", units.join(" or ")) }
+    units.into_iter().filter(|unit| !unit.is_empty()).collect()
+}
+
+/// For the title of what packets or messages do: what users of the flows wait for, if it is not these. The
+/// variant with the fastest frames need not have the fastest Transfers. Of several such things, or where
+/// what is drawn is called as they are, a caption speaks ([`others_wait`]).
+fn not_of(reports: &[VariantReport], level: Level) -> String {
+    match waited_for(reports, level)[..] {
+        [unit] if !plural(reports, level).contains(unit) => format!(", not of {unit}"),
+        _ => String::new(),
+    }
+}
+
+/// For a caption: what users wait for, where the title does not say it.
+fn others_wait(reports: &[VariantReport], level: Level) -> String {
+    let units = waited_for(reports, level);
+    match units.is_empty() || !not_of(reports, level).is_empty() {
+        true => String::new(),
+        false => format!("users wait for {} of their own, not for these", units.join(" or ")),
+    }
 }
 
 /// What messages are, where they are not what users of flows see, and what of them is not shown.
@@ -619,6 +661,96 @@ fn transient(reports: &[VariantReport]) -> String {
     }
 }
 
+/// For a caption, where packets or messages of a flow are not all what users wait for, or not of one size, and
+/// differ in that from variant to variant: a variant with more small ones looks faster, whatever its data do.
+fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    /// Shares are in percent.
+    type Of = fn(&VariantReport, usize, Level) -> Option<f64>;
+    const SHARES: [(&str, Of); 2] = [
+        ("responses among packets", |report, index, level| {
+            let stats = report.flows[index].protocol.as_ref().filter(|_| level.noun == "packet")?;
+            let made = stats.requests + stats.responses;
+            (made > 0).then(|| 100.0 * ratio(stats.responses.into(), made.into()))
+        }),
+        ("management among messages", |report, index, _| {
+            let [other, all] = protocol::management(&report.run, index)?;
+            (all > 0).then(|| 100.0 * ratio(other.into(), all.into()))
+        }),
+    ];
+    if level.noun == "round trip" {
+        return String::new();
+    }
+    let alone = shown.len() == 1;
+    let extremes = |name: &str, of: &dyn Fn(&VariantReport, usize) -> Option<f64>| {
+        let own = |report: &VariantReport| {
+            let index = report.flows.iter().position(|flow| flow.name == name)?;
+            of(report, index)
+        };
+        let mut values: Vec<(f64, usize)> =
+            reports.iter().enumerate().filter_map(|(n, report)| Some((own(report)?, n))).collect();
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some((*values.first()?, *values.last()?))
+    };
+    let at = |name: &str, variant: usize| {
+        let variant = &reports[variant].run.name;
+        if alone { variant.clone() } else { format!("{name} in {variant}") }
+    };
+    let mut told: Vec<String> = Vec::new();
+    for (what, of) in SHARES {
+        let widest = shown.iter().filter_map(|name| Some((*name, extremes(name, &|r, n| of(r, n, level))?)));
+        let widest = widest.max_by(|a, b| (a.1.1.0 - a.1.0.0).total_cmp(&(b.1.1.0 - b.1.0.0)));
+        told.extend(widest.and_then(|(name, (least, most))| match () {
+            () if most.0 < 100.0 * MIXED => None,
+            () if most.0 - least.0 < 100.0 * MIXED => Some(format!("{what} {:.0} %", most.0)),
+            () => {
+                let [from, to] = [least, most].map(|(share, n)| format!("{share:.0} % in {}", at(name, n)));
+                Some(format!("{what} {from}, {to}"))
+            }
+        }));
+    }
+    let octets = |report: &VariantReport, index: usize| {
+        let flow = report.flows[index].protocol.as_ref().and((level.of)(&report.flows[index]))?;
+        let Bin { payload, packets, .. } = flow.delivered;
+        (packets > 0).then(|| ratio(payload.into(), packets.into()))
+    };
+    let widest = shown.iter().filter_map(|name| Some((*name, extremes(name, &octets)?)));
+    let widest = widest.max_by(|a, b| (a.1.1.0 - a.1.0.0).total_cmp(&(b.1.1.0 - b.1.0.0)));
+    told.extend(widest.filter(|(_, (least, most))| most.0 - least.0 > MIXED * most.0).map(
+        |(name, (least, most))| {
+            let text = |(octets, n): (f64, usize)| format!("{octets:.0} in {}", at(name, n));
+            format!("mean octets of a {} {}, {}", level.noun, text(least), text(most))
+        },
+    ));
+    if told.is_empty() { String::new() } else { format!("a mixture: {}", told.join("; ")) }
+}
+
+/// From this share on a mixture is worth a word.
+const MIXED: f64 = 0.05;
+
+/// Times that differ by no more than this share are as long as each other.
+const ALIKE_SHARE: f64 = 0.05;
+
+/// Flows that fall behind for longer in one variant than in another, the shortest and the longest: their
+/// latency grows with that, so it is no difference of the variants.
+fn unequal_overloads(reports: &[VariantReport], shown: &[&str]) -> String {
+    let busy = |report: &VariantReport, name: &str| {
+        let index = report.flows.iter().position(|flow| flow.name == name && flow.falls_behind)?;
+        let data = &report.run.collector.flows()[index];
+        Some(data.last_offer.0.saturating_sub(data.extent.first.0)).filter(|ps| *ps > 0)
+    };
+    let told = |name: &&str| {
+        let times = reports.iter().filter_map(|report| Some((busy(report, name)?, &report.run.name)));
+        let mut times: Vec<(u64, &String)> = times.collect();
+        times.sort_by_key(|time| time.0);
+        let (least, most) = (times.first()?, times.last()?);
+        let differ = most.0 as f64 > (1.0 + ALIKE_SHARE) * least.0 as f64;
+        let text = |(ps, variant): &(u64, &String)| format!("{} in {variant}", time_text(*ps as f64));
+        differ.then(|| format!("{name} for {}, {}", text(least), text(most)))
+    };
+    let told: Vec<String> = shown.iter().filter_map(told).collect();
+    listed("latency grows for as long as a flow asks for more than it gets", LISTED, told.into_iter())
+}
+
 /// From this share on it is worth a word in a figure how much is under way.
 const UNDER_WAY_SHARE: f64 = 0.01;
 /// So many variants and flows are named in a caption.
@@ -649,14 +781,13 @@ fn under_way_share(flow: &FlowReport, level: Level) -> f64 {
     }
 }
 
-/// Where much of what was asked for had not arrived when the run ended: this may be the slowest, and is in no
-/// distribution. The most of it first.
+/// Where much of what was asked for was left behind when the run ended: this is the slowest, and is missing
+/// in the distribution. The most of it first. What is merely on its way is neither told nor missing.
 fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    let share = |flow: &FlowReport| under_way_share(flow, level);
     let alone = shown.len() == 1;
     let mut many: Vec<(f64, String)> = Vec::new();
     for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
-        let share = report.flow(name).map_or(0.0, share);
+        let share = report.flow(name).map_or(0.0, |flow| left_share(report, flow, level));
         let variant = &report.run.name;
         if share >= UNDER_WAY_SHARE {
             many.push((share, if alone { variant.clone() } else { format!("{name} in {variant}") }));
@@ -746,11 +877,17 @@ fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
     if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
 }
 
-/// Likewise of all that was asked for, where what is still under way is left behind.
+/// Likewise of all that was asked for, where what is still under way is left behind. Curves, captions and
+/// means all ask here.
 fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
+    arrived_share(flow, level) * (1.0 - left_share(report, flow, level))
+}
+
+/// Share of what was asked for that is left behind at the end; 0 where it is merely on its way, as some
+/// always is.
+fn left_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
     let behind = report.leaves_behind(flow) || piles_up(report, flow, level);
-    let left = if behind { under_way_share(flow, level) } else { 0.0 };
-    arrived_share(flow, level) * (1.0 - left)
+    if behind { under_way_share(flow, level) } else { 0.0 }
 }
 
 /// Whether more of this level is under way at the end than a flow that keeps up has ([`Books::grows`]), where
@@ -855,7 +992,17 @@ fn flows_left_out(shown: usize, all: usize) -> String {
     }
 }
 
-/// Points of a cumulative distribution in percent, thinned to what can be seen.
+/// What is less than this is not seen apart, page units.
+const SEEN_WIDTH: f64 = 1.5;
+
+/// Width of the bucket in which a time is counted, picoseconds.
+fn bucket(spread: &Spread, ps: f64) -> f64 {
+    let ps = ps as u64;
+    (spread.histogram.highest_equivalent(ps) - spread.histogram.lowest_equivalent(ps) + 1) as f64
+}
+
+/// Points of a cumulative distribution in percent, thinned to what can be seen. Every bucket stands where it
+/// ends, also the last one, of which the maximum is known: else two flows that share it would differ.
 fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
     let total = spread.histogram.len() as f64;
     let axis = panel.horizontal;
@@ -864,8 +1011,7 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
     for bucket in spread.histogram.iter_recorded() {
         let before = 100.0 * seen as f64 / total;
         seen += bucket.count_since_last_iteration();
-        // buckets are named by their largest value, which the exact extremes may undercut
-        let ps = bucket.value_iterated_to().clamp(spread.min, spread.max) as f64;
+        let ps = bucket.value_iterated_to() as f64;
         let share = 100.0 * seen as f64 / total;
         if ps < axis.low {
             points = vec![(axis.low, share)];
@@ -879,7 +1025,7 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
             points.push((ps, 0.0));
         }
         let last = points[points.len() - 1];
-        let wide = panel.width * (axis.at(ps) - axis.at(last.0)) >= 1.5;
+        let wide = panel.width * (axis.at(ps) - axis.at(last.0)) >= SEEN_WIDTH;
         if points.len() > 1 && !wide && share - last.1 < 0.8 && seen < spread.histogram.len() {
             continue;
         }
@@ -896,21 +1042,33 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
     points
 }
 
+/// The smallest share beyond a percentile that is told of so many values ([`quantile_samples`]): with fewer
+/// beyond it, nothing in the data bounds it.
+fn least_tail(values: f64) -> f64 {
+    1.0 - libm::pow(0.025, 1.0 / values)
+}
+
 /// Points of the share that takes longer than a time, percent, where `arrived` of all arrive: a step down at
-/// each latency that occurs. Steps that nobody would see apart are one.
+/// each latency that occurs. Steps that nobody would see apart are one. It ends where too few are left, which
+/// would make steps of chance.
 fn tail(spread: &Spread, arrived: f64, panel: &Panel) -> Vec<(f64, f64)> {
     let (across, up) = (panel.horizontal, panel.vertical);
     let total = spread.histogram.len();
     if total == 0 {
         return Vec::new();
     }
-    let longer = |seen: u64| (100.0 * (1.0 - arrived * seen as f64 / total as f64)).max(up.low);
+    let least = 100.0 * least_tail(total as f64 / arrived);
+    let longer = |seen: u64| 100.0 * (1.0 - arrived * seen as f64 / total as f64);
     let mut points = vec![(across.low, 100.0)];
     let mut seen = 0;
     for bucket in spread.histogram.iter_recorded() {
         let before = longer(seen);
         seen += bucket.count_since_last_iteration();
-        let ps = bucket.value_iterated_to().clamp(spread.min, spread.max) as f64;
+        let ps = bucket.value_iterated_to() as f64;
+        if longer(seen) < least {
+            points.push((ps.max(across.low), before));
+            return points;
+        }
         if ps < across.low {
             points = vec![(across.low, longer(seen))];
             continue;
@@ -918,19 +1076,16 @@ fn tail(spread: &Spread, arrived: f64, panel: &Panel) -> Vec<(f64, f64)> {
         let last = points[points.len() - 1];
         let right = panel.width * (across.at(ps) - across.at(last.0));
         let down = panel.height * (up.at(last.1) - up.at(longer(seen)));
-        if right < 1.5 && down < 1.5 && seen < total {
+        if right < SEEN_WIDTH && down < SEEN_WIDTH && seen < total {
             continue;
         }
-        if right >= 1.5 {
+        if right >= SEEN_WIDTH {
             points.push((ps, before));
         }
         points.push((ps, longer(seen)));
     }
     // what never arrives is still to come
-    let (_, left) = points[points.len() - 1];
-    if left > up.low {
-        points.push((across.high, left));
-    }
+    points.push((across.high, longer(total)));
     points
 }
 
@@ -957,7 +1112,8 @@ impl Scale {
     }
 }
 
-/// Values of `sum(bins)` in groups of time bins up to a time: (middle of the group in `unit`, value).
+/// Values of `sum(bins)` in groups of time bins up to a time: (middle of the group in `unit`, value); of few
+/// groups both ends of each, which are steps.
 fn over_time(
     report: &VariantReport,
     scale: Scale,
@@ -970,31 +1126,29 @@ fn over_time(
     let group = scale.group(bin_ps);
     let at = |bin: usize| collector.bin_start(bin).min(report.window.to_ps);
     let mut edges: Vec<usize> = (0..bins).step_by(group).chain([bins]).collect();
-    // A sliver at the end would draw a spike: it belongs to the group before it.
+    // A run that ends does so with the end of a packet, which counts there: in less than a whole group at the
+    // end that would be a spike, so what is left belongs to the group before it.
     if let [.., last, end] = edges[..]
         && edges.len() > 2
-        && (at(end) - at(last)) * 2 < group as u64 * bin_ps
+        && at(end) - at(last) < group as u64 * bin_ps
     {
         edges.remove(edges.len() - 2);
     }
-    let mut points: Vec<(f64, f64)> = edges
-        .windows(2)
-        .filter_map(|edge| {
-            let (from, to) = (edge[0], edge[1]);
-            let (start, end) = (at(from), at(to));
-            if end <= start {
-                return None;
-            }
-            Some((unit.scale((start + end) as f64 / 2.0), value(from..to, end - start)?))
-        })
-        .collect();
-    // One mean of all is a line as long as its time: a point alone would not be seen.
-    if let [(_, only)] = points[..]
-        && let [from, .., to] = edges[..]
-    {
-        points = [from, to].map(|edge| (unit.scale(at(edge) as f64), only)).into();
+    let means = edges.windows(2).filter_map(|edge| {
+        let (start, end) = (at(edge[0]), at(edge[1]));
+        if end <= start {
+            return None;
+        }
+        Some((start, end, value(edge[0]..edge[1], end - start)?))
+    });
+    let means: Vec<(u64, u64, f64)> = means.collect();
+    // A slope between few means would be drawn where nothing is known of it, and one alone would not be seen.
+    if (means.len() as u64) < LEAST_POINTS {
+        let step =
+            |(start, end, value): (u64, u64, f64)| [start, end].map(|ps| (unit.scale(ps as f64), value));
+        return means.into_iter().flat_map(step).collect();
     }
-    points
+    means.into_iter().map(|(start, end, value)| (unit.scale((start + end) as f64 / 2.0), value)).collect()
 }
 
 /// Points of a line: time in the unit of its scale, and value.
@@ -1087,6 +1241,8 @@ const APART: u64 = 8;
 const ROUGH: f64 = 0.01;
 /// Larger ones have to be told of.
 const CUT: f64 = 0.1;
+/// For a subtitle.
+const CUT_BURSTS: &str = "bursts that means cut look higher or lower than others";
 /// By so much smaller jumps are not just those of means over a little more.
 const CALMER: f64 = 3.0;
 
@@ -1159,6 +1315,18 @@ impl Scales {
         }
     }
 
+    /// Whether what is drawn of some variant goes up and down with the time of its means: one of its own, which
+    /// the others do not share, would hold whole bursts.
+    fn beats(&self, reports: &[VariantReport], lines: &dyn Fn(&VariantReport, Scale) -> Vec<Curve>) -> bool {
+        let mut own = Self { of: self.of.clone(), apart: true, uneven: self.uneven };
+        own.fit_bursts(reports, lines);
+        let rough = |(report, scale): (&VariantReport, &Scale)| roughness(&lines(report, *scale)) > CUT;
+        let pairs = reports.iter().zip(&self.of).zip(&own.of);
+        pairs
+            .into_iter()
+            .any(|((report, shared), own)| shared.least_ps != own.least_ps && rough((report, shared)))
+    }
+
     /// Nothing can be seen of what is low on the axis of what is very much higher.
     fn level(&mut self, courses: &[Course]) {
         let high = courses.iter().map(Course::high).fold(0.0, f64::max);
@@ -1183,10 +1351,10 @@ impl Scales {
         let text = |ps: &u64| time_text(*ps as f64);
         match (grains.first(), grains.last()) {
             (Some(one), Some(other)) if one == other => {
-                format!("means over {}, the last over the rest", text(one))
+                format!("means over {}, the last over the rest as well", text(one))
             }
             (Some(least), Some(most)) => {
-                format!("means over {} to {}, the last over the rest", text(least), text(most))
+                format!("means over {} to {}, the last over the rest as well", text(least), text(most))
             }
             _ => String::new(),
         }
@@ -1281,7 +1449,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     };
     let lines: Vec<_> = panels.iter().zip(&scales.of).map(drawn).collect();
     let cut = lines.iter().any(|lines| roughness(lines) > CUT);
-    let cut = if cut { "bursts that means cut look higher or lower than others" } else { "" };
+    let cut = if cut { CUT_BURSTS } else { "" };
     let mut courses: Vec<Course> =
         lines.into_iter().map(|lines| Course { label: "in packets (Gb/s)", lines }).collect();
     scales.level(&courses);
@@ -1393,29 +1561,31 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         [only] => format!("not shown, though the fullest: {only}"),
         [first, rest @ ..] => format!("not shown, though the fullest: {first}, and {} more", rest.len()),
     };
+    let lengths = |report: &VariantReport, scale: Scale| -> Vec<Curve> {
+        let collector = &report.run.collector;
+        let line = |(_, name, waiting): &QueueMean| {
+            let mut ports = collector.ports().iter().map(|(port, _)| *port);
+            let Some(port) = ports.find(|(device, port)| report.port_name(*device, *port) == *name) else {
+                return Vec::new();
+            };
+            over_time(report, scale, |range, _| {
+                let time: u64 = collector.samples()[range.clone()].iter().map(|bin| bin.ps).sum();
+                let sum: u128 = range
+                    .filter_map(|bin| collector.queue(port, bin))
+                    .map(|(input, output)| u128::from(if *waiting { output } else { input }))
+                    .sum();
+                (time > 0).then(|| ratio(sum, time.into()))
+            })
+        };
+        peaks.iter().map(line).collect()
+    };
     let mut scales = Scales::new(panels, |report| report.window.to_ps, |_| 0);
+    scales.fit_bursts(panels, &lengths);
+    let cut = if scales.beats(panels, &lengths) { CUT_BURSTS } else { "" };
     let courses: Vec<Course> = panels
         .iter()
         .zip(&scales.of)
-        .map(|(report, scale)| {
-            let collector = &report.run.collector;
-            let line = |(_, name, waiting): &QueueMean| {
-                let mut ports = collector.ports().iter().map(|(port, _)| *port);
-                let Some(port) = ports.find(|(device, port)| report.port_name(*device, *port) == *name)
-                else {
-                    return Vec::new();
-                };
-                over_time(report, *scale, |range, _| {
-                    let time: u64 = collector.samples()[range.clone()].iter().map(|bin| bin.ps).sum();
-                    let sum: u128 = range
-                        .filter_map(|bin| collector.queue(port, bin))
-                        .map(|(input, output)| u128::from(if *waiting { output } else { input }))
-                        .sum();
-                    (time > 0).then(|| ratio(sum, time.into()))
-                })
-            };
-            Course { label: QUEUED, lines: peaks.iter().map(line).collect() }
-        })
+        .map(|(report, scale)| Course { label: QUEUED, lines: lengths(report, *scale) })
         .collect();
     scales.level(&courses);
     let keys: Vec<(Key, String)> = peaks
@@ -1440,7 +1610,7 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let twice = if both { twice } else { "" };
     let left_out = left_out(panels.len(), reports.len(), "variants");
     let grain = scales.grain(panels);
-    let more = joined(&[&note, &missed, twice, &grain, scales.note(), &left_out]);
+    let more = joined(&[&note, &missed, twice, cut, &grain, scales.note(), &left_out]);
     let text = subtitle(caption, &more);
     Some(panels_over_time("Queue occupancy over time", &text, panels, keys, &courses, &scales))
 }
@@ -1665,6 +1835,170 @@ mod tests {
         assert!(all(&caption, &reports).iter().all(|figure| !figure.svg.contains("not of Transfers")));
     }
 
+    /// Titles say what is drawn: frames of one protocol beside messages of another are both, and where users
+    /// wait for messages a title does not say that messages are not messages.
+    #[test]
+    fn titles_say_what_is_drawn() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        let above = Above {
+            carries: "frames of Scheduled Transfer",
+            nothing_else: true,
+            latency: "mean time of a Transfer",
+            sum_ps: 1,
+            count: 1,
+            lost_late: 0,
+            touched: [0; 2],
+        };
+        let carried = ["frames of Scheduled Transfer", "messages of sessions"];
+        for ((report, carries), unit) in reports.iter_mut().zip(carried).zip(["Transfers", "messages"]) {
+            report.flows.truncate(1);
+            let flow = &mut report.flows[0];
+            flow.messages = Some(Box::new(flow.clone()));
+            flow.above = Some(Above { carries, ..above });
+            flow.books = Books { unit, asked: 4, arrived: 4, ..Books::default() };
+        }
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let figure =
+            |name: &str, reports: &[VariantReport]| svg(&caption, reports, name).expect("it is drawn");
+        for (name, title) in [
+            ("message_cdf", "Latency of frames and messages of protocols from protocol to protocol"),
+            (
+                "latency_tail",
+                "Tails of the latency of frames and messages of protocols, from protocol to protocol",
+            ),
+            ("message_decomposition", "Where the time of frames and messages of protocols goes"),
+        ] {
+            let drawn = figure(name, &reports);
+            assert!(drawn.lines().any(|line| line == title), "{name}: {drawn}");
+            assert!(!drawn.contains("not of"), "{name}");
+            let words: Vec<&str> = drawn.lines().filter(|line| !line.starts_with('<')).collect();
+            assert!(words.join(" ").contains("users wait for Transfers or messages of their own"), "{name}");
+        }
+        // of messages of sessions alone
+        let alone = figure("message_decomposition", &reports[1..]);
+        assert!(alone.lines().any(|line| line == "Where the time of messages of sessions goes"), "{alone}");
+        assert!(figure("decomposition", &reports[1..]).contains("packets goes, not of messages"));
+    }
+
+    /// 7 245 of 18 738 packets are responses in one variant, 39 %, and none of 4 731 in the other; the packets
+    /// of one carry 100 octets, of the other 300. Two that are alike in that need no word of it.
+    #[test]
+    fn mixtures_are_told() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        for (report, name) in reports.iter_mut().zip(["copies", "multicast"]) {
+            report.run.name = name.into();
+            report.flows.truncate(1);
+        }
+        let mix = |reports: &mut [VariantReport; 2], made: [[u64; 2]; 2], octets: [u64; 2]| {
+            for ((report, [requests, responses]), octets) in reports.iter_mut().zip(made).zip(octets) {
+                let flow = &mut report.flows[0];
+                flow.protocol = Some(FlowStats { requests, responses, ..FlowStats::default() });
+                flow.delivered.payload = octets * flow.delivered.packets;
+            }
+            let name = reports[0].flows[0].name.clone();
+            mixture(reports, &[&name], PACKETS)
+        };
+        let told = mix(&mut reports, [[11_493, 7_245], [4_731, 0]], [100, 300]);
+        assert_eq!(
+            told,
+            "a mixture: responses among packets 0 % in multicast, 39 % in copies; mean octets of a packet 100 in \
+             copies, 300 in multicast"
+        );
+        let alike = mix(&mut reports, [[100, 98], [100, 100]], [100, 103]);
+        assert_eq!(alike, "a mixture: responses among packets 50 %");
+        assert_eq!(mix(&mut reports, [[100, 0], [100, 0]], [100, 100]), "");
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        mix(&mut reports, [[100, 0], [100, 100]], [100, 100]);
+        for name in ["latency_cdf", "network_latency_cdf", "decomposition"] {
+            let drawn = svg(&caption, &reports, name).expect("it is drawn");
+            let words: Vec<&str> = drawn.lines().filter(|line| !line.starts_with('<')).collect();
+            assert!(words.join(" ").contains("responses among packets 0 % in copies, 50 % in"), "{name}");
+        }
+    }
+
+    /// Twice as long above saturation is twice the latency: whose overload is longer is said beside it.
+    #[test]
+    fn overloads_of_other_lengths_are_told() {
+        let overload = |ps: u64| {
+            let mut data = run(WITH);
+            data.collector = Collector::new(&CollectorConfig::new(&data.config, LENGTH));
+            let delivery = super::synthetic::plain(2_000_000, 500_000, 0);
+            models::Probe::delivered(&mut data.collector, &delivery);
+            for at in [0, ps] {
+                let offer = models::probe::Offered { at: Time(at), ..super::synthetic::offer(&delivery) };
+                models::Probe::offered(&mut data.collector, &offer);
+            }
+            data.name = format!("until-{}", ps / 1_000_000);
+            let mut report = VariantReport::new(data);
+            report.flows[0].falls_behind = true;
+            report
+        };
+        let name = overload(100_000_000).flows[0].name.clone();
+        let told = |lengths: [u64; 2]| unequal_overloads(&lengths.map(overload), &[&name]);
+        let law = "latency grows for as long as a flow asks for more than it gets";
+        let both = format!("{law}: {name} for 100 \u{b5}s in until-100, 200 \u{b5}s in until-200");
+        assert_eq!(told([200_000_000, 100_000_000]), both);
+        assert_eq!(told([100_000_000, 103_000_000]), "");
+    }
+
+    /// 407.200 and 407.295 ns are counted in one bucket of 256 ps, and one flow has its maximum there: both
+    /// stand at one place. The axis is as wide as it takes not to see a bucket.
+    #[test]
+    fn a_bucket_is_no_difference() {
+        let of = |times: &[u64]| {
+            let mut spread = Spread::default();
+            for ps in times {
+                spread.histogram.record(*ps).unwrap();
+                (spread.min, spread.max) = (spread.min.min(*ps), spread.max.max(*ps));
+            }
+            spread
+        };
+        let spreads = [of(&[407_100, 407_100]), of(&[407_100, 407_289])];
+        assert_eq!(bucket(&spreads[0], 407_100.0), 256.0);
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        for (report, spread) in reports.iter_mut().zip(&spreads) {
+            report.flows.truncate(1);
+            report.flows[0].spread.latency = spread.clone();
+        }
+        let panel = |horizontal| Panel {
+            x: 0.0,
+            y: 0.0,
+            width: 400.0,
+            height: 200.0,
+            horizontal,
+            vertical: Axis::exactly(100.0),
+        };
+        let axis = panel(Axis::times(400_000.0, 420_000.0));
+        let [a, b] = [&spreads[0], &spreads[1]].map(|spread| cdf(spread, &axis));
+        assert_eq!(a.last().map(|point| point.1), Some(100.0));
+        assert_eq!(a, b);
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let drawn = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
+        // 256 ps in less than a line: 854 units of the page are 146 ns at the least, from 334 to 480
+        assert!(drawn.contains("\n300 ns\n") && drawn.contains("\n500 ns\n"), "{drawn}");
+        assert!(!drawn.contains("(logarithmic)"));
+    }
+
+    /// Without the source queue a packet takes 9 us, of which its network latency is 1: the picture says that
+    /// it may wait at its source for other causes.
+    #[test]
+    fn what_is_left_without_the_source_queue_is_named() {
+        let mut report = VariantReport::new(run(WITH));
+        report.flows.truncate(1);
+        let flow = &mut report.flows[0];
+        let packets = u128::from(flow.delivered.packets);
+        flow.spread.parts_ps = [0; 13];
+        flow.spread.parts_ps[Cause::SourceQueue as usize] = 20_000_000 * packets;
+        flow.spread.parts_ps[Cause::Recovery as usize] = 9_000_000 * packets;
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let says = |report: &mut VariantReport, network: f64| {
+            report.flows[0].network.mean.value = network;
+            let drawn = svg(&caption, std::slice::from_ref(report), "decomposition").expect("it is drawn");
+            drawn.contains("without the source queue is more than network latency")
+        };
+        assert!(says(&mut report, 1e6) && !says(&mut report, 9e6));
+    }
+
     const WITHOUT_NAME: &str = "base";
 
     /// Links of which one end repeats packets are in one variant only, and their repetitions are the result.
@@ -1689,12 +2023,29 @@ mod tests {
         let mut report = VariantReport::new(run(WITH));
         let name = report.flows[0].name.clone();
         (report.flows[0].arrived, report.flows[0].left) = (200, 100);
+        report.flows[0].falls_behind = true;
         // the same of packets that a protocol sends, which has books of its own
         report.flows[0].books = Books { unit: "PDUs", asked: 3, arrived: 3, ..Books::default() };
         let told = |report: &VariantReport| still_under_way(std::slice::from_ref(report), &[&name], PACKETS);
         assert_eq!(told(&report), format!("not there at the end: {} 33 %", report.run.name));
         report.flows[0].left = 2;
         assert_eq!(told(&report), "");
+        // 17 of 1 242 are on their way in a loop that keeps up: curve, caption and mean all pass over them
+        let flow = &mut report.flows[0];
+        (flow.arrived, flow.left, flow.falls_behind) = (1_225, 17, false);
+        report.run.outcome.stalls.clear();
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let says = |report: &VariantReport| {
+            let reports = std::slice::from_ref(report);
+            let drawn =
+                ["latency_cdf", "decomposition"].map(|name| svg(&caption, reports, name).expect("is drawn"));
+            let caption = drawn[0].contains("not there at the end");
+            let curve = come_share(report, &report.flows[0], PACKETS) < 1.0;
+            (caption, curve, drawn[1].contains(", of 98.6 %"))
+        };
+        assert_eq!(says(&report), (false, false, false));
+        report.flows[0].falls_behind = true;
+        assert_eq!(says(&report), (true, true, true));
     }
 
     /// Of a closed loop that made a tenth of the packets that it makes elsewhere only these few are in a
@@ -1883,32 +2234,38 @@ mod tests {
         assert_eq!(come_share(&report, &flow, PACKETS), 1.0 - 4.0 / 36.0);
     }
 
-    /// By hand: of four packets one takes 1 us, two 2 us and one 4 us; of five that were sent one never
-    /// arrives. So 100 % take longer than nothing, 80, 40 and 20 % longer than these, and 20 % for ever.
+    /// By hand: of forty packets ten take 1 us, twenty 2 us and ten 4 us; of fifty that were sent ten never
+    /// arrive. So 100 % take longer than nothing, 80, 40 and 20 % longer than these, and 20 % for ever. A share
+    /// of forty is told from 8.8 % on (0.912^40 = 0.025), of four from 60 %.
     #[test]
     fn tails_fall_in_steps() {
-        let histogram = hdrhistogram::Histogram::new_with_bounds(1_000, 1 << 30, 3).unwrap();
-        let mut spread = Spread { histogram, min: 1_000_000, max: 4_000_000 };
-        for ps in [1_000_000, 2_000_000, 2_000_000, 4_000_000] {
-            spread.histogram.record(ps).unwrap();
-        }
-        let panel = |low| Panel {
+        let of = |times: usize| {
+            let histogram = hdrhistogram::Histogram::new_with_bounds(1_000, 1 << 30, 3).unwrap();
+            let mut spread = Spread { histogram, min: 1_000_000, max: 4_000_000 };
+            for ps in [1_000_000, 2_000_000, 2_000_000, 4_000_000].repeat(times) {
+                spread.histogram.record(ps).unwrap();
+            }
+            spread
+        };
+        let panel = Panel {
             x: 0.0,
             y: 0.0,
             width: 400.0,
             height: 200.0,
             horizontal: Axis::log_times(1e5, 1e7),
-            vertical: Axis { low, high: 100.0, log: true, ticks: Ticks::Plain },
+            vertical: Axis { low: 1.0, high: 100.0, log: true, ticks: Ticks::Plain },
         };
-        let shares = |arrived: f64, low: f64| -> Vec<f64> {
-            tail(&spread, arrived, &panel(low))
-                .into_iter()
-                .map(|point| libm::round(10.0 * point.1) / 10.0)
-                .collect()
+        let points = |times: usize, arrived: f64| tail(&of(times), arrived, &panel);
+        let shares = |times: usize, arrived: f64| -> Vec<f64> {
+            points(times, arrived).into_iter().map(|point| libm::round(10.0 * point.1) / 10.0).collect()
         };
-        assert_eq!(shares(0.8, 1.0), [100.0, 100.0, 80.0, 80.0, 40.0, 40.0, 20.0, 20.0]);
-        // all arrive: the last step goes down to the edge, and nothing comes after it
-        assert_eq!(shares(1.0, 1.0), [100.0, 100.0, 75.0, 75.0, 25.0, 25.0, 1.0]);
+        assert_eq!(shares(10, 0.8), [100.0, 100.0, 80.0, 80.0, 40.0, 40.0, 20.0, 20.0]);
+        // all arrive: nothing is told of what is beyond the last
+        assert_eq!(shares(10, 1.0), [100.0, 100.0, 75.0, 75.0, 25.0, 25.0]);
+        assert!((points(10, 1.0)[5].0 / 4e6 - 1.0).abs() < 0.001);
+        assert_eq!(shares(1, 1.0), [100.0, 100.0, 75.0, 75.0]);
+        assert!((least_tail(40.0) - 0.0881).abs() < 1e-4 && (least_tail(4.0) - 0.6024).abs() < 1e-4);
+        assert!(least_tail(368.0) <= 0.01 && least_tail(367.0) > 0.01);
     }
 
     /// By hand: ten packets at once every 50 us are 0.2 packets a microsecond. Means over 31.25 us hold ten
@@ -2029,14 +2386,27 @@ mod tests {
         assert_eq!(stamp("s", "0.1.0", &reports[1..]), "s · seed 3 · riosim 0.1.0");
     }
 
-    /// A run so short that all of it is one mean: a line, as a point alone is not drawn.
+    /// A run so short that all of it is one mean: a line, as a point alone is not drawn. Of two each is a line
+    /// as long as its time, and there is no slope; of twelve their middles are joined.
     #[test]
-    fn one_mean_is_a_line() {
+    fn few_means_are_steps() {
         let report = VariantReport::new(run(WITH));
-        let end = report.run.collector.bin_start(1);
-        let scale = Scale { unit: TimeUnit::for_max(end as f64), end_ps: end, least_ps: 0 };
-        let points = over_time(&report, scale, |range, ps| Some((range.len() as u64 * ps) as f64));
-        assert_eq!(points, [(0.0, end as f64), (scale.unit.scale(end as f64), end as f64)]);
+        let bin = |n: usize| report.run.collector.bin_start(n);
+        let points = |bins: usize| {
+            let end = bin(bins);
+            let scale = Scale { unit: TimeUnit::for_max(end as f64), end_ps: end, least_ps: 0 };
+            (scale, over_time(&report, scale, |range, ps| Some((range.len() as u64 * ps) as f64)))
+        };
+        let (scale, one) = points(1);
+        let ps = bin(1) as f64;
+        assert_eq!(one, [(0.0, ps), (scale.unit.scale(ps), ps)]);
+        let (scale, two) = points(2);
+        let at = |n: usize| scale.unit.scale(bin(n) as f64);
+        assert_eq!(two.iter().map(|point| point.0).collect::<Vec<f64>>(), [at(0), at(1), at(1), at(2)]);
+        assert_eq!((two[0].1, two[2].1), (two[1].1, two[3].1));
+        let (scale, twelve) = points(12);
+        assert_eq!(twelve.len(), 12);
+        assert_eq!(twelve[0].0, scale.unit.scale(bin(1) as f64 / 2.0));
     }
 
     #[test]

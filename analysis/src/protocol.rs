@@ -139,6 +139,12 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
+    /// Of the messages that a flow sent, how many set something up, keep it or end it, and how many there are:
+    /// for figures that draw them with the data.
+    fn management(&self, _: &RunData, _: usize) -> Option<[u64; 2]> {
+        None
+    }
+
     /// Devices that take part even if they have told nothing.
     fn nodes(&self, _: &Outcome) -> Vec<u32> {
         Vec::new()
@@ -187,6 +193,11 @@ fn first_account(run: &RunData, flow: usize, above: bool) -> Option<Account> {
 /// Books and rate of what carries a flow, whatever runs over it.
 fn account_below(run: &RunData, flow: usize) -> Option<Account> {
     first_account(run, flow, false)
+}
+
+/// Of the messages of a flow, those of management and all, where a protocol counts them.
+pub(crate) fn management(run: &RunData, flow: usize) -> Option<[u64; 2]> {
+    PROTOCOLS.iter().find_map(|protocol| protocol.management(run, flow))
 }
 
 /// What the protocols of a run say together.

@@ -1,8 +1,8 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, Level, PACKETS, UNDER_WAY_SHARE, arrived_share, carried, flow_names, joined, left_out, mixed,
-    not_of, plural, starved, stuck, subtitle, told, transient, under_way_share,
+    Caption, Level, PACKETS, carried, come_share, flow_names, joined, left_out, mixed, mixture, not_of,
+    others_wait, plural, starved, stuck, subtitle, told, transient, unequal_overloads,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
@@ -140,17 +140,20 @@ fn reads_back(report: &VariantReport, flow: &FlowReport) -> bool {
     let totals = index.and_then(|index| report.run.outcome.totals.of_flow::<TransferTotals>(index));
     totals.is_some_and(|totals| totals.stats.read_back_octets > 0)
 }
+/// Over which time the rate of a flow that ends is.
+const ENDS: &str = "flows that end: over the time from the first start to the last completion; to the last try \
+                    where something never arrives, to the end of the run where something is under way";
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",
-    subtitle: "octets delivered, once to each receiver; of flows that end from the first start to the last \
-               completion, what never arrives is tried last, or the run is over",
+    subtitle: "octets delivered, once to each receiver",
     label: "goodput (Gb/s)",
     most: None,
+    // the same words for all flows that end: those that are complete have no last try
     trap: |report, flow| match flow.round_trips {
         _ if reads_back(report, flow) => Some(READ_BACK),
         Some(_) if !flow.carries_nothing() => Some("octets of answers count as those of requests do"),
-        _ => None,
+        _ => flow.rate_span.map(|_| ENDS),
     },
     missing: "-: there is none",
     law: |_| None,
@@ -207,7 +210,7 @@ pub(super) const EFFICIENCY: Metric = Metric {
             "what a translator passes on is sent once more, and counts on each link that it is sent on",
         )
     },
-    missing: "-: switches copy its packets, and what is sent once for all is no share of one",
+    missing: "-: switches copy its packets, so one that is sent once arrives several times",
     law: |_| None,
     level: CARRYING,
     of: |flow| counted(flow, efficiency),
@@ -450,6 +453,25 @@ const GAP: f64 = 26.0;
 /// A smaller share of a bar is less than a pixel.
 const SEEN_SHARE: f64 = 0.003;
 
+/// Time without the source queue that is this share longer than network latency is worth a word.
+const BEFORE_NETWORK: f64 = 0.01;
+
+/// Whether packets wait for the link of their source for other causes than each other: what is left without
+/// the source queue is more than network latency then.
+fn before_network(rows: &[Row<'_>], without_queue: &dyn Fn(&Row<'_>) -> f64) -> &'static str {
+    let more = |row: &Row<'_>| {
+        let network = row.flow.network.mean.value;
+        network > 0.0 && without_queue(row) > (1.0 + BEFORE_NETWORK) * network
+    };
+    match rows.iter().any(more) {
+        true => {
+            "without the source queue is more than network latency: a packet that is next may still wait for \
+             the link of its source"
+        }
+        false => "",
+    }
+}
+
 pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level: Level) -> Option<Scene> {
     if !level.is_in(reports) {
         return None;
@@ -495,26 +517,32 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let few = starved(reports, &names[..flows], level);
     let ended = format!("mean over the {}", level.ended);
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
+    let beside = if apart { before_network(&rows, &sum) } else { "" };
     let flat = apart && rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
     let transient = transient(reports);
-    let mixed = mixed(reports, &names[..flows], level);
+    let (users, overloads) = (others_wait(reports, level), unequal_overloads(reports, &names[..flows]));
+    let blend = mixture(reports, &names[..flows], level);
+    let mixed = if blend.is_empty() { mixed(reports, &names[..flows], level) } else { "" };
     let stuck = stuck(reports, &names[..flows], level);
-    let more =
-        joined(&[variant, &ended, &carried, mixed, level.trap, &stuck, &few, flat, &thin, &transient, &note]);
+    let more = joined(&[
+        variant, &ended, &users, &carried, &blend, mixed, level.trap, beside, &stuck, &overloads, &few, flat,
+        &thin, &transient, &note,
+    ]);
     let title = format!("Where the time of {} goes{}", plural(reports, level), not_of(reports, level));
     heading(&mut scene, &title, &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
     let left = MARGIN + label_width + 10.0;
-    // Who is late is as little in a mean as who never comes; a few are at the end of every run.
-    let there = |flow: &FlowReport| {
-        let (arrived, late) = (arrived_share(flow, level), under_way_share(flow, level));
-        if arrived < 1.0 || late >= UNDER_WAY_SHARE { arrived * (1.0 - late) } else { 1.0 }
+    // Who is left behind is as little in a mean as who never comes.
+    let whole = |row: &Row<'_>| {
+        let report = &reports[row.variant];
+        report.flow(&row.flow.name).map(|flow| come_share(report, flow, level))
     };
-    let whole = |row: &Row<'_>| reports[row.variant].flow(&row.flow.name).map(there);
     let arrived: Vec<f64> = rows.iter().map(|row| whole(row).unwrap_or(1.0)).collect();
-    let short = arrived.iter().any(|share| *share < 1.0);
+    // what would read 100.0 % says nothing
+    let is_told = |share: f64| share < 0.9995;
+    let short = arrived.iter().any(|share| is_told(*share));
     let unit = TimeUnit::for_max(high);
     let longest = rows.iter().map(total).fold(0.0, f64::max);
     let whole_unit = TimeUnit::for_max(longest);
@@ -524,7 +552,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
         .zip(&arrived)
         .map(|(row, arrived)| {
             let mean = time_text(row.flow.latency.mean.value);
-            let some = *arrived < 1.0 && row.flow.delivered.packets > 0;
+            let some = is_told(*arrived) && row.flow.delivered.packets > 0;
             if some { format!("{mean}, of {:.1} %", 100.0 * arrived) } else { mean }
         })
         .collect();

@@ -199,7 +199,8 @@ impl Took {
             Some(few) => format!("no change is told of {few}"),
             // half of a moment is another one, and nothing is twice as fast
             None if self.is_moment => match time_text(libm::fabs(self.ps - base.ps)).as_str() {
-                _ if time_text(self.ps) == time_text(base.ps) => format!("as {name}"),
+                _ if self.ps == base.ps => format!("as {name}"),
+                _ if time_text(self.ps) == time_text(base.ps) => format!("about as {name}"),
                 time if self.ps < base.ps => format!("{time} earlier than {name}"),
                 time => format!("{time} later than {name}"),
             },
@@ -242,6 +243,26 @@ fn above(flow: &FlowReport) -> Option<(&'static str, Took)> {
     Some((above.latency, Took { of, few, ..took }))
 }
 
+/// Lists of what is alike everywhere, for a caption: the same in all variants, about the same, and both in
+/// those that have it. The same is what does not differ at all; three digits that agree are about the same.
+fn alike_lists(alike: &[Thing], variants: usize) -> [String; 4] {
+    let list = |heading: &str, whole: bool, exact: bool| {
+        let is = |thing: &&Thing| {
+            let same = thing.bars.iter().all(|bar| bar.value == thing.bars[0].value);
+            (thing.bars.len() == variants) == whole && same == exact
+        };
+        let named = |thing: &Thing| format!("{} {}", thing.what, time_text(thing.bars[0].value));
+        let texts: Vec<String> = alike.iter().filter(is).map(named).collect();
+        listed(heading, 3, texts.into_iter())
+    };
+    [
+        list("the same in all variants", true, true),
+        list("about the same in all variants", true, false),
+        list("the same in all variants that have it", false, true),
+        list("about the same in all variants that have it", false, false),
+    ]
+}
+
 /// Times that are the purpose of protocols, variant by variant. `None`: there are none, or no variants to
 /// compare.
 pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
@@ -262,7 +283,13 @@ pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scen
             found[variant].iter().find(|time| (time.0, &*time.1) == (*what, *whose)).map(|time| time.2)
         };
         let bar = |variant: usize| {
-            let Some(took) = of(variant) else { return Bar { variant, value: f64::NAN, text: "-".into() } };
+            let Some(took) = of(variant) else {
+                // who has nothing to set up is not one that never came to it
+                let is_there =
+                    [SET_UP, PHASE].contains(what) && reports[variant].run.outcome.enumeration.is_none();
+                let (value, text) = if is_there { (0.0, "set up from the start") } else { (f64::NAN, "-") };
+                return Bar { variant, value, text: text.into() };
+            };
             let base = bases[variant];
             let name = &reports[base].run.name;
             let change = of(base).filter(|_| base != variant).and_then(|base| took.against(base, name));
@@ -293,11 +320,7 @@ pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scen
     if alike.iter().any(|thing| thing.what == SET_UP) {
         alike.retain(|thing| !thing.what.starts_with(PHASE));
     }
-    let named = |thing: &Thing| format!("{} {}", thing.what, time_text(thing.bars[0].value));
-    let (every, some): (Vec<&Thing>, Vec<&Thing>) =
-        alike.iter().partition(|thing| thing.bars.len() == reports.len());
-    let every = listed("the same in all variants", 3, every.into_iter().map(named));
-    let some_alike = listed("the same in all variants that have it", 3, some.into_iter().map(named));
+    let [every, every_about, some_alike, some_about] = alike_lists(&alike, reports.len());
     let mut things = things;
     let few = without_most(&mut things, reports.len());
     let some = found.iter().flatten().any(|time| time.2.of < 1.0);
@@ -309,7 +332,7 @@ pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scen
         caption,
         reports,
         "How long it takes",
-        &[about, some, missing, few, &every, &some_alike],
+        &[about, some, missing, few, &every, &every_about, &some_alike, &some_about],
         things,
     ))
 }
@@ -325,10 +348,33 @@ mod tests {
         let says = |a: Took, b: Took| a.against(b, "base").expect("both are there");
         assert_eq!(says(moment(8.02e9), moment(432e3)), "8.02 ms later than base");
         assert_eq!(says(moment(1e6), moment(4e6)), "3.00 \u{b5}s earlier than base");
-        assert_eq!(says(moment(1_000_001e3), moment(1_000_002e3)), "as base");
+        assert_eq!(says(moment(1_000_001e3), moment(1_000_002e3)), "about as base");
+        assert_eq!(says(moment(1_000_001e3), moment(1_000_001e3)), "as base");
         let time = |ps| Took::new(ps, false);
         assert_eq!(says(time(3e6), time(2e6)), "+50 % against base");
         assert_eq!(time(3e6).against(time(0.0), "base"), None);
+    }
+
+    /// 10.306 and 10.332 us both read 10.3 us, and are about the same; 5 and 5 us are the same.
+    #[test]
+    fn only_equal_times_are_the_same() {
+        let thing = |what: &str, times: &[f64]| {
+            let bar = |(variant, ps): (usize, &f64)| Bar { variant, value: *ps, text: String::new() };
+            Thing { what: what.into(), bars: times.iter().enumerate().map(bar).collect() }
+        };
+        let alike = [
+            thing("a", &[10.306e6, 10.306e6, 10.332e6]),
+            thing("b", &[5e6, 5e6, 5e6]),
+            thing("c", &[1.001e6, 1.002e6]),
+            thing("d", &[7e6, 7e6]),
+        ];
+        let said = [
+            "the same in all variants: b 5.00 \u{b5}s",
+            "about the same in all variants: a 10.3 \u{b5}s",
+            "the same in all variants that have it: d 7.00 \u{b5}s",
+            "about the same in all variants that have it: c 1.00 \u{b5}s",
+        ];
+        assert_eq!(alike_lists(&alike, 3), said);
     }
 
     /// Two round trips of four thousand are no mean to compare.

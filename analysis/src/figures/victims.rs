@@ -3,6 +3,8 @@
 
 use super::{Caption, UNDER_WAY_SHARE, joined, subtitle, transient};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
+use crate::books::Books;
+use crate::estimate::quantile_samples;
 use crate::num::{ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
@@ -90,37 +92,76 @@ fn accepted(flow: &FlowReport, greedy: bool) -> f64 {
 struct Tail {
     heading: &'static str,
     label: &'static str,
-    of: fn(&FlowReport) -> f64,
+    /// Quantile; `None`: the mean of those that arrived.
+    quantile: Option<f64>,
 }
 
-const TAILS: [Tail; 3] = [
-    Tail {
-        heading: "latency, 99.9 %",
-        label: "99.9th percentile (logarithmic)",
-        of: |flow| flow.latency.p999.value,
-    },
-    Tail {
-        heading: "latency, 99 %",
-        label: "99th percentile (logarithmic)",
-        of: |flow| flow.latency.p99.value,
-    },
-    Tail { heading: "latency, mean", label: "mean (logarithmic)", of: |flow| flow.latency.mean.value },
+/// Percentiles are those of all that was asked for: what never comes takes longer than any time.
+const TAILS: [Tail; 4] = [
+    Tail { heading: "latency, 99.9 %", label: "99.9th percentile (logarithmic)", quantile: Some(0.999) },
+    Tail { heading: "latency, 99 %", label: "99th percentile (logarithmic)", quantile: Some(0.99) },
+    Tail { heading: "latency, median", label: "median (logarithmic)", quantile: Some(0.5) },
+    Tail { heading: "latency, mean", label: "mean of those that arrived (logarithmic)", quantile: None },
 ];
 
-/// The first of them that all victims of all variants have.
-fn tail(rows: &[Row<'_>]) -> Option<&'static Tail> {
-    let victims = || rows.iter().filter(|row| row.flow.role == Some(Role::Victim));
-    TAILS.iter().find(|tail| victims().all(|row| (tail.of)(row.flow) > 0.0))
+impl Tail {
+    /// Picoseconds; infinite if more than what is beyond the quantile never comes; `None` if too few arrived
+    /// to know it.
+    fn of(&self, report: &VariantReport, flow: &FlowReport) -> Option<f64> {
+        let Some(q) = self.quantile else {
+            return Some(flow.latency.mean.value).filter(|mean| *mean > 0.0);
+        };
+        // of those that arrived it is as far from the longest as what never comes leaves
+        let own = q / there(report, flow);
+        if own >= 1.0 {
+            return Some(f64::INFINITY);
+        }
+        let latency = &flow.spread.latency;
+        let known = latency.histogram.len() >= quantile_samples(own.max(0.5));
+        latency.quantile(own).filter(|_| known).map(|ps| ps as f64)
+    }
 }
 
-/// Where much of what victims asked for did not arrive: latencies are those of the rest. If more is asked for
-/// than arrives they grow with the run, so its length is told.
+/// The first of them that all victims of all variants have, and that nobody's missing hides; else the median,
+/// which hides least.
+fn tail(reports: &[VariantReport], rows: &[Row<'_>]) -> Option<&'static Tail> {
+    let of = |tail: &Tail| -> Option<Vec<f64>> {
+        let victims = rows.iter().filter(|row| row.flow.role == Some(Role::Victim));
+        victims.map(|row| tail.of(&reports[row.variant], row.flow)).collect()
+    };
+    let all_come = |tail: &&Tail| of(tail).is_some_and(|values| values.iter().all(|ps| ps.is_finite()));
+    let percentile = |tail: &&Tail| tail.quantile.is_some();
+    TAILS
+        .iter()
+        .filter(percentile)
+        .find(all_come)
+        .or_else(|| TAILS.iter().rfind(|tail| percentile(tail) && of(tail).is_some()))
+        .or_else(|| TAILS.iter().find(|tail| of(tail).is_some()))
+}
+
+/// What victims asked for, and how much of it arrived: in the whole run, without what is merely on its way
+/// at its end.
+fn asked(report: &VariantReport, flow: &FlowReport) -> (u64, u64) {
+    let Books { asked, arrived, never, .. } = flow.books;
+    if report.leaves_behind(flow) { (asked, arrived) } else { (arrived + never, arrived) }
+}
+
+/// The share of it that arrived.
+fn there(report: &VariantReport, flow: &FlowReport) -> f64 {
+    let (asked, arrived) = asked(report, flow);
+    if asked > 0 { ratio(arrived.into(), asked.into()) } else { 1.0 }
+}
+
+/// Where much of what victims asked for did not arrive, of all of them together and of the worst of several.
+/// If more is asked for than arrives latencies grow with the run, so its length is told.
 fn survivors(reports: &[VariantReport]) -> String {
     let share = |report: &VariantReport| {
-        let shares = of_role(report, Role::Victim)
-            .filter(|flow| !flow.closed_loop && flow.books.asked > 0)
-            .map(|flow| ratio(flow.books.arrived.into(), flow.books.asked.into()));
-        shares.fold(1.0, f64::min)
+        let of = |(all, came): (u64, u64), flow: &FlowReport| {
+            let (asked, arrived) = asked(report, flow);
+            (all + asked, came + arrived)
+        };
+        let (asked, arrived) = of_role(report, Role::Victim).fold((0, 0), of);
+        if asked > 0 { ratio(arrived.into(), asked.into()) } else { 1.0 }
     };
     let mut few: Vec<(f64, &VariantReport)> = reports.iter().map(|report| (share(report), report)).collect();
     few.retain(|few| few.0 < 1.0 - UNDER_WAY_SHARE);
@@ -128,8 +169,15 @@ fn survivors(reports: &[VariantReport]) -> String {
     if few.is_empty() {
         return String::new();
     }
-    let text =
-        |(share, report): &(f64, &VariantReport)| format!("{:.1} % in {}", 100.0 * share, report.run.name);
+    let text = |(share, report): &(f64, &VariantReport)| {
+        let each: Vec<f64> = of_role(report, Role::Victim).map(|flow| there(report, flow)).collect();
+        let least = each.iter().copied().fold(1.0, f64::min);
+        let worst = match each.len() > 1 && least < share - UNDER_WAY_SHARE {
+            true => format!(" (of the worst victim {:.1} %)", 100.0 * least),
+            false => String::new(),
+        };
+        format!("{:.1} % in {}{worst}", 100.0 * share, report.run.name)
+    };
     let listed: Vec<String> = few.iter().take(SURVIVORS_LISTED).map(text).collect();
     let more = match few.len().saturating_sub(SURVIVORS_LISTED) {
         0 => String::new(),
@@ -140,10 +188,10 @@ fn survivors(reports: &[VariantReport]) -> String {
     let end = |ps: Option<&u64>| ps.map_or(String::new(), |ps| time_text(*ps as f64));
     let run = match ends.len() {
         0 => String::new(),
-        1 => format!(" in a run of {}", end(ends.first())),
-        _ => format!(" in runs of {} to {}", end(ends.first()), end(ends.last())),
+        1 => format!(", {} long,", end(ends.first())),
+        _ => format!(", {} to {} long,", end(ends.first()), end(ends.last())),
     };
-    format!("latencies of those that arrived{run}: of {}{more}", listed.join(", "))
+    format!("of what victims asked for in the whole run{run} arrived: {}{more}", listed.join(", "))
 }
 
 /// Payload of the hot flows, Gb/s: of Scheduled Transfer, octets compared at their destination.
@@ -177,13 +225,16 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     if !rows.iter().filter(declared).all(|row| accepted(row.flow, greedy).is_finite()) {
         return None;
     }
-    let tail = tail(&rows)?;
+    let tail = tail(reports, &rows)?;
+    let time = |row: &Row<'_>| tail.of(&reports[row.variant], row.flow).unwrap_or(0.0);
     // Who is done before anything is measured would have a row of nothing.
-    rows.retain(|row| declared(&row) || accepted(row.flow, greedy).is_finite() || (tail.of)(row.flow) > 0.0);
+    rows.retain(|row| declared(&row) || accepted(row.flow, greedy).is_finite() || time(row) > 0.0);
     let rows = rows;
-    let known = |values: &[f64]| values.iter().copied().filter(|value| *value > 0.0).collect::<Vec<f64>>();
+    let is_known = |value: &f64| *value > 0.0 && value.is_finite();
+    let known = |values: &[f64]| values.iter().copied().filter(is_known).collect::<Vec<f64>>();
     let most = |values: &[f64]| known(values).into_iter().fold(0.0, f64::max);
-    let tails: Vec<f64> = rows.iter().map(|row| (tail.of)(row.flow)).collect();
+    let tails: Vec<f64> = rows.iter().map(time).collect();
+    let never = tails.iter().any(|time| time.is_infinite());
     let least = known(&tails).into_iter().fold(f64::INFINITY, f64::min);
     // the hot flows of a variant are one sum, which stands in its first row
     let rate = |row: &Row<'_>| if row.first { hot(&reports[row.variant]) } else { f64::NAN };
@@ -245,7 +296,17 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     let declared = "victims and hot flows as the scenario declares them; the others are neither";
     let others = other_hot_flows(reports);
     let title = "What congestion costs the flows that are not hot";
-    let more = joined(&[declared, &others, &survivors(reports), &transient(reports)]);
+    let (short, measured) = (survivors(reports), "throughput is that of the measured part");
+    // of which part of the run each share is
+    let measured = if short.is_empty() || greedy { "" } else { measured };
+    let never = match (never, tail.quantile) {
+        (true, Some(_)) => {
+            "the median is that of all that was asked for; never: half or more of it never came"
+        }
+        (false, Some(_)) if !short.is_empty() => "percentiles are those of all that was asked for",
+        _ => "",
+    };
+    let more = joined(&[declared, &others, &short, measured, never, &transient(reports)]);
     heading(&mut scene, title, &subtitle(caption, &more));
     let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
     for (n, column) in columns.iter().enumerate() {
@@ -259,10 +320,14 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         let middle = x + panel.width / 2.0;
         scene.text((middle, top + height + 38.0), column.label, TICK, Align::Center);
         for (at, &value) in column.values.iter().enumerate() {
+            let (y, look) = (places[at], stroke(rows[at].variant));
+            if value.is_infinite() {
+                scene.value((x + 6.0, y + BAR / 2.0 + 4.6), "never", TICK);
+                continue;
+            }
             if !value.is_finite() || column.axis.log && value <= 0.0 {
                 continue;
             }
-            let (y, look) = (places[at], stroke(rows[at].variant));
             let (mut end, _) = panel.place((value, 0.0));
             match column.axis.log {
                 // a logarithmic axis has no zero where a bar could begin

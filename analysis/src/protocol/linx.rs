@@ -115,6 +115,12 @@ impl Protocol for Linx {
         outcome.totals.of::<LinxTotals>().map(|totals| totals.all_up).collect()
     }
 
+    fn management(&self, run: &RunData, flow: usize) -> Option<[u64; 2]> {
+        let frames = &counted::<LinxTotals>(run, Some(flow))?.stats.frames;
+        let other = frames.sent_management + frames.sent_heartbeats;
+        Some([other, other + frames.sent_data])
+    }
+
     fn counts(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
         let mut all = outcome.totals.of::<LinxTotals>().peekable();
         if all.peek().is_none() {

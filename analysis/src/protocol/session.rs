@@ -123,6 +123,17 @@ impl Protocol for Session {
         all.any(|totals| totals.stats.limited_at.is_some()).then_some("the limit of records stops a storm")
     }
 
+    fn measures(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+        let all = || outcome.totals.of::<SessionTotals>();
+        let data = all().map(|totals| totals.stats.data_messages).sum();
+        all().next().map(|_| ("messages of data sent, each copy counted", data)).into_iter().collect()
+    }
+
+    fn management(&self, run: &RunData, flow: usize) -> Option<[u64; 2]> {
+        let stats = &of_flow(run, Some(flow))?.stats;
+        Some([stats.messages.saturating_sub(stats.data_messages), stats.messages])
+    }
+
     fn series(&self, runs: &[&RunData]) -> Option<(&'static str, String)> {
         let counted =
             |run: &&RunData| run.outcome.totals.of::<SessionTotals>().any(|totals| !totals.census.is_empty());

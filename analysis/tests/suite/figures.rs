@@ -64,11 +64,47 @@ fn victims_of_closed_loops_are_told_by_their_links() {
     // Who falls behind waits the longer the longer the run is; who loses does not.
     let mut mixed = mixed;
     let victim = &mut mixed[1].flows[0];
-    (victim.books.asked, victim.books.arrived, victim.falls_behind) = (100, 60, false);
-    assert!(svg(&mixed, "victims").contains("latencies of those that arrived: of 60.0 %"));
+    (victim.books.asked, victim.books.arrived, victim.books.never) = (100, 60, 40);
+    victim.falls_behind = false;
+    assert!(svg(&mixed, "victims").contains("of what victims asked for in the whole run arrived: 60.0 %"));
     mixed[1].flows[0].falls_behind = true;
-    let run = format!("in a run of {}: of 60.0 %", time_text(LENGTH.0 as f64));
+    let run = format!("in the whole run, {} long, arrived: 60.0 %", time_text(LENGTH.0 as f64));
     assert!(svg(&mixed, "victims").contains(&run), "{run}");
+}
+
+/// By hand: of 100 and 300 of two victims 60 and 300 arrive, 90 % of all, and 60 % of the worst. What never
+/// comes is longer than any time: where 70 % come, the median of all is what 5/7 of those that came take not
+/// longer than, and the 99th percentile is never; where 45 % come, the median is never, too.
+#[test]
+fn who_never_comes_counts_in_percentiles() {
+    let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+    let books = |flow: &mut analysis::report::FlowReport, [asked, arrived]: [u64; 2]| {
+        (flow.books.asked, flow.books.arrived, flow.books.never) = (asked, arrived, asked - arrived);
+        (flow.falls_behind, flow.closed_loop) = (false, false);
+    };
+    for report in &mut reports {
+        books(&mut report.flows[0], [100, 100]);
+    }
+    let whole = svg(&reports, "victims");
+    assert!(whole.contains("99.9 %") || whole.contains("latency, 99 %"), "{whole}");
+    books(&mut reports[1].flows[0], [100, 70]);
+    let drawn = svg(&reports, "victims");
+    let law = |report: &VariantReport, q: f64| {
+        time_text(report.flows[0].spread.latency.quantile(q).expect("some came") as f64)
+    };
+    assert!(drawn.contains("latency, median") && !drawn.contains("never:"), "{drawn}");
+    assert!(drawn.contains(&law(&reports[1], 5.0 / 7.0)) && drawn.contains(&law(&reports[0], 0.5)));
+    books(&mut reports[1].flows[0], [100, 45]);
+    let drawn = svg(&reports, "victims");
+    assert!(drawn.contains("latency, median") && drawn.contains("\nnever\n"), "{drawn}");
+    // two victims
+    let mut second = reports[1].flows[0].clone();
+    second.name = "second".into();
+    books(&mut second, [300, 300]);
+    reports[1].flows.push(second);
+    books(&mut reports[1].flows[0], [100, 60]);
+    assert!(svg(&reports, "victims").contains("90.0 % in"));
+    assert!(svg(&reports, "victims").contains("(of the worst victim 60.0 %)"));
 }
 
 /// Values of several flows are not put together: each has its own row, also one that is neither victim nor
@@ -86,12 +122,12 @@ fn figures_say_whose_value_they_show() {
     reports[1].flows[hot].role = Some(Role::Victim);
     let bars = svg(&reports, "goodput");
     assert!(bars.contains("flow bulk") && !bars.contains("(hot)") && !bars.contains("(victim)"));
-    // a third is under way: the mean is of the others
+    // a third is left behind: the mean is of the others
     assert!(!svg(&reports, "decomposition").contains(", of 66.7 %"));
     let flow = &mut reports[1].flows[hot];
-    flow.left = flow.arrived / 2;
+    (flow.left, flow.falls_behind) = (flow.arrived / 2, true);
     assert!(svg(&reports, "decomposition").contains(", of 66.7 %"));
-    // where some never arrive, the few under way count, too
+    // where some never arrive, the few left behind count, too
     let flow = &mut reports[1].flows[hot];
     (flow.dropped, flow.left) = (flow.arrived, flow.arrived / 125);
     assert!(svg(&reports, "decomposition").contains(", of 49.8 %"));
