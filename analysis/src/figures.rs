@@ -599,12 +599,18 @@ fn carried(reports: &[VariantReport], level: Level) -> String {
     };
     let what: BTreeSet<&str> =
         flows().map(|flow| flow.above.map_or("messages", |above| above.carries)).collect();
+    let what_is_one = what.len() == 1;
     let mut text = match what.iter().collect::<Vec<&&str>>()[..] {
         [] | [&"messages"] => return String::new(),
+        // the title says it
+        [only] => (*only).to_owned(),
         _ => format!("messages here are {}", what.into_iter().collect::<Vec<&str>>().join(" or ")),
     };
     let [lost, delayed] =
         [0, 1].map(|n| flows().any(|flow| flow.above.is_some_and(|above| above.touched[n] > 0)));
+    if what_is_one && !lost && !delayed {
+        return String::new();
+    }
     if lost {
         text += ", without those that the scenario loses";
     }
@@ -701,6 +707,8 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         let widest = widest.max_by(|a, b| (a.1.1.0 - a.1.0.0).total_cmp(&(b.1.1.0 - b.1.0.0)));
         told.extend(widest.and_then(|(name, (least, most))| match () {
             () if most.0 < 100.0 * MIXED => None,
+            // that is no mixture
+            () if least.0 > 99.5 => None,
             () if most.0 - least.0 < 100.0 * MIXED => Some(format!("{what} {:.0} %", most.0)),
             () => {
                 let [from, to] = [least, most].map(|(share, n)| format!("{share:.0} % in {}", at(name, n)));
@@ -721,7 +729,16 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
             format!("mean octets of a {} {}, {}", level.noun, text(least), text(most))
         },
     ));
-    if told.is_empty() { String::new() } else { format!("a mixture: {}", told.join("; ")) }
+    let all_other = |report: &VariantReport, name: &str| {
+        let index = report.flows.iter().position(|flow| flow.name == name)?;
+        protocol::management(&report.run, index).map(|[other, all]| all > 0 && other == all)
+    };
+    let pairs = reports.iter().flat_map(|report| shown.iter().map(move |name| (report, *name)));
+    let mut other = pairs.filter_map(|(report, name)| all_other(report, name)).peekable();
+    let nothing_else = other.peek().is_some() && other.all(|is| is);
+    let nothing_else = if nothing_else { "all messages are management, none is data" } else { "" };
+    let mixed = if told.is_empty() { String::new() } else { format!("a mixture: {}", told.join("; ")) };
+    joined(&[nothing_else, &mixed])
 }
 
 /// From this share on a mixture is worth a word.
@@ -1066,7 +1083,8 @@ fn tail(spread: &Spread, arrived: f64, panel: &Panel) -> Vec<(f64, f64)> {
         seen += bucket.count_since_last_iteration();
         let ps = bucket.value_iterated_to() as f64;
         if longer(seen) < least {
-            points.push((ps.max(across.low), before));
+            let at = ps.max(across.low);
+            points.extend([(at, before), (at, least)]);
             return points;
         }
         if ps < across.low {
@@ -1907,6 +1925,8 @@ mod tests {
         let alike = mix(&mut reports, [[100, 98], [100, 100]], [100, 103]);
         assert_eq!(alike, "a mixture: responses among packets 50 %");
         assert_eq!(mix(&mut reports, [[100, 0], [100, 0]], [100, 100]), "");
+        // all of them are no mixture
+        assert_eq!(mix(&mut reports, [[0, 100], [0, 100]], [100, 100]), "");
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         mix(&mut reports, [[100, 0], [100, 100]], [100, 100]);
         for name in ["latency_cdf", "network_latency_cdf", "decomposition"] {
@@ -2261,9 +2281,9 @@ mod tests {
         };
         assert_eq!(shares(10, 0.8), [100.0, 100.0, 80.0, 80.0, 40.0, 40.0, 20.0, 20.0]);
         // all arrive: nothing is told of what is beyond the last
-        assert_eq!(shares(10, 1.0), [100.0, 100.0, 75.0, 75.0, 25.0, 25.0]);
+        assert_eq!(shares(10, 1.0), [100.0, 100.0, 75.0, 75.0, 25.0, 25.0, 8.8]);
         assert!((points(10, 1.0)[5].0 / 4e6 - 1.0).abs() < 0.001);
-        assert_eq!(shares(1, 1.0), [100.0, 100.0, 75.0, 75.0]);
+        assert_eq!(shares(1, 1.0), [100.0, 100.0, 75.0, 75.0, 60.2]);
         assert!((least_tail(40.0) - 0.0881).abs() < 1e-4 && (least_tail(4.0) - 0.6024).abs() < 1e-4);
         assert!(least_tail(368.0) <= 0.01 && least_tail(367.0) > 0.01);
     }

@@ -111,13 +111,14 @@ impl Tail {
         let Some(q) = self.quantile else {
             return Some(flow.latency.mean.value).filter(|mean| *mean > 0.0);
         };
+        let (share, latency) = (there(report, flow), &flow.spread.latency);
+        // what never comes is known to be longer, so it counts among the values as well
+        let known = latency.histogram.len() as f64 >= share * quantile_samples(q) as f64;
         // of those that arrived it is as far from the longest as what never comes leaves
-        let own = q / there(report, flow);
+        let own = q / share;
         if own >= 1.0 {
             return Some(f64::INFINITY);
         }
-        let latency = &flow.spread.latency;
-        let known = latency.histogram.len() >= quantile_samples(own.max(0.5));
         latency.quantile(own).filter(|_| known).map(|ps| ps as f64)
     }
 }

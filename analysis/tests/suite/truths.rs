@@ -582,6 +582,23 @@ fn rates_begin_when_the_fabric_is_set_up() {
     println!("{set_up:?}: {said}");
     // the same traffic for a shorter time
     assert!(!said.contains("VoQ messages"), "{said}");
+    // who needs no setting up is not one that never came to it
+    let times = figures::svg(&Caption::new("s", String::new(), &reports), &reports, "times").unwrap();
+    assert!(times.contains("set up from the start") && !times.contains("never came"), "{times}");
+}
+
+/// By hand: 16 nodes send 100 frames each. Where every tenth is a broadcast without multicast, 1 440 go to one
+/// peer and 160 to 15 each. The times until all conduits are open differ, and read alike.
+#[test]
+fn copies_of_broadcasts_are_counted() {
+    let reports = study("ethernet-broadcast");
+    let caption = Caption::new("s", String::new(), &reports);
+    let figure = |name: &str| figures::svg(&caption, &reports, name).expect("it is drawn");
+    let counts = figure("counts");
+    assert!(counts.contains("messages of data sent, each copy counted"), "{counts}");
+    let law = [count_text(1_600), count_text(1_440 + 160 * 15)];
+    assert!(law.iter().all(|count| counts.contains(&format!("\n{count}\n"))), "{law:?}");
+    assert!(figure("times").contains("about the same in all variants: time until all conduits are open"));
 }
 
 /// Heartbeats to a node that died are nobody's octets, and refused to nobody.
