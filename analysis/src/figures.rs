@@ -460,7 +460,8 @@ fn latency_cdf(
                 ""
             },
             format!(
-                "share of {} that take longer than a time, logarithmic, down to where fewer than four are left",
+                "share of {} that take longer than a time, logarithmic, down to where fewer than four \
+                 are left",
                 plural(reports, level)
             ),
         ),
@@ -667,8 +668,9 @@ fn transient(reports: &[VariantReport]) -> String {
     }
 }
 
-/// For a caption, where packets or messages of a flow are not all what users wait for, or not of one size, and
-/// differ in that from variant to variant: a variant with more small ones looks faster, whatever its data do.
+/// For a caption, where packets or messages of a flow are not all what users wait for, or not of one size,
+/// and differ in that from variant to variant: a variant with more small ones looks faster, whatever its data
+/// do.
 fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     /// Shares are in percent.
     type Of = fn(&VariantReport, usize, Level) -> Option<f64>;
@@ -1333,8 +1335,8 @@ impl Scales {
         }
     }
 
-    /// Whether what is drawn of some variant goes up and down with the time of its means: one of its own, which
-    /// the others do not share, would hold whole bursts.
+    /// Whether what is drawn of some variant goes up and down with the time of its means: one of its own,
+    /// which the others do not share, would hold whole bursts.
     fn beats(&self, reports: &[VariantReport], lines: &dyn Fn(&VariantReport, Scale) -> Vec<Curve>) -> bool {
         let mut own = Self { of: self.of.clone(), apart: true, uneven: self.uneven };
         own.fit_bursts(reports, lines);
@@ -1898,8 +1900,8 @@ mod tests {
         assert!(figure("decomposition", &reports[1..]).contains("packets goes, not of messages"));
     }
 
-    /// 7 245 of 18 738 packets are responses in one variant, 39 %, and none of 4 731 in the other; the packets
-    /// of one carry 100 octets, of the other 300. Two that are alike in that need no word of it.
+    /// 7 245 of 18 738 packets are responses in one variant, 39 %, and none of 4 731 in the other; the
+    /// packets of one carry 100 octets, of the other 300. Two that are alike in that need no word of it.
     #[test]
     fn mixtures_are_told() {
         let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
@@ -1919,8 +1921,8 @@ mod tests {
         let told = mix(&mut reports, [[11_493, 7_245], [4_731, 0]], [100, 300]);
         assert_eq!(
             told,
-            "a mixture: responses among packets 0 % in multicast, 39 % in copies; mean octets of a packet 100 in \
-             copies, 300 in multicast"
+            "a mixture: responses among packets 0 % in multicast, 39 % in copies; mean octets of a packet \
+             100 in copies, 300 in multicast"
         );
         let alike = mix(&mut reports, [[100, 98], [100, 100]], [100, 103]);
         assert_eq!(alike, "a mixture: responses among packets 50 %");
@@ -2255,8 +2257,8 @@ mod tests {
     }
 
     /// By hand: of forty packets ten take 1 us, twenty 2 us and ten 4 us; of fifty that were sent ten never
-    /// arrive. So 100 % take longer than nothing, 80, 40 and 20 % longer than these, and 20 % for ever. A share
-    /// of forty is told from 8.8 % on (0.912^40 = 0.025), of four from 60 %.
+    /// arrive. So 100 % take longer than nothing, 80, 40 and 20 % longer than these, and 20 % for ever. A
+    /// share of forty is told from 8.8 % on (0.912^40 = 0.025), of four from 60 %.
     #[test]
     fn tails_fall_in_steps() {
         let of = |times: usize| {
@@ -2406,8 +2408,8 @@ mod tests {
         assert_eq!(stamp("s", "0.1.0", &reports[1..]), "s · seed 3 · riosim 0.1.0");
     }
 
-    /// A run so short that all of it is one mean: a line, as a point alone is not drawn. Of two each is a line
-    /// as long as its time, and there is no slope; of twelve their middles are joined.
+    /// A run so short that all of it is one mean: a line, as a point alone is not drawn. Of two each is a
+    /// line as long as its time, and there is no slope; of twelve their middles are joined.
     #[test]
     fn few_means_are_steps() {
         let report = VariantReport::new(run(WITH));

@@ -139,8 +139,8 @@ pub(crate) trait Protocol: Sync {
         Vec::new()
     }
 
-    /// Of the messages that a flow sent, how many set something up, keep it or end it, and how many there are:
-    /// for figures that draw them with the data.
+    /// Of the messages that a flow sent, how many set something up, keep it or end it, and how many there
+    /// are: for figures that draw them with the data.
     fn management(&self, _: &RunData, _: usize) -> Option<[u64; 2]> {
         None
     }

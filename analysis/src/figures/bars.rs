@@ -141,8 +141,8 @@ fn reads_back(report: &VariantReport, flow: &FlowReport) -> bool {
     totals.is_some_and(|totals| totals.stats.read_back_octets > 0)
 }
 /// Over which time the rate of a flow that ends is.
-const ENDS: &str = "flows that end: over the time from the first start to the last completion; to the last try \
-                    where something never arrives, to the end of the run where something is under way";
+const ENDS: &str = "flows that end: over the time from the first start to the last completion; to the last \
+                    try where something never arrives, to the end of the run where something is under way";
 
 pub(super) const GOODPUT: Metric = Metric {
     title: "Goodput",

@@ -587,8 +587,8 @@ fn rates_begin_when_the_fabric_is_set_up() {
     assert!(times.contains("set up from the start") && !times.contains("never came"), "{times}");
 }
 
-/// By hand: 16 nodes send 100 frames each. Where every tenth is a broadcast without multicast, 1 440 go to one
-/// peer and 160 to 15 each. The times until all conduits are open differ, and read alike.
+/// By hand: 16 nodes send 100 frames each. Where every tenth is a broadcast without multicast, 1 440 go to
+/// one peer and 160 to 15 each. The times until all conduits are open differ, and read alike.
 #[test]
 fn copies_of_broadcasts_are_counted() {
     let reports = study("ethernet-broadcast");
