@@ -266,18 +266,42 @@ impl Panel {
     /// Vertical grid lines, with the texts of the horizontal axis below.
     pub fn vertical_grid(&self, scene: &mut Scene, texts: bool) {
         let bottom = self.y + self.height;
-        // texts that would touch their neighbour are left out, the lines stay
-        let mut free_from = f64::NEG_INFINITY;
-        for (value, text) in self.horizontal.marks() {
-            let (x, _) = self.place((value, self.vertical.low));
+        let marks = self.horizontal.marks();
+        let written = self.written(&marks);
+        for ((value, text), written) in marks.iter().zip(written) {
+            let (x, _) = self.place((*value, self.vertical.low));
             scene.line(&[(x, self.y), (x, bottom)], GRID, 1);
-            let half = text_width(&text, TICK) / 2.0;
-            if texts && !text.is_empty() && x - half >= free_from {
+            if texts && written {
                 scene.line(&[(x, bottom), (x, bottom + 4.0)], GREY, 1);
-                scene.text((x, bottom + 18.0), &text, TICK, Align::Center);
-                free_from = x + half + 8.0;
+                scene.text((x, bottom + 18.0), text, TICK, Align::Center);
             }
         }
+    }
+
+    /// Which marks of the horizontal axis have a text. Where neighbours would touch, texts are left out
+    /// regularly, as a gap among others is read over: of a logarithmic axis first all but whole decades, then
+    /// every second one, or two of three. The lines stay.
+    fn written(&self, marks: &[(f64, String)]) -> Vec<bool> {
+        let all: Vec<usize> = (0..marks.len()).filter(|at| !marks[*at].1.is_empty()).collect();
+        let is_decade = |at: &usize| {
+            let power = libm::log10(marks[*at].0);
+            libm::fabs(power - libm::round(power)) < 1e-6
+        };
+        let decades: Vec<usize> =
+            if self.horizontal.log { all.iter().copied().filter(is_decade).collect() } else { Vec::new() };
+        let some = if decades.len() > 1 { decades } else { all.clone() };
+        let thinned = (1..=some.len()).map(|step| some.iter().copied().step_by(step).collect());
+        let apart = |chosen: &Vec<usize>| {
+            let ends = |at: usize| {
+                let (value, text) = &marks[at];
+                let half = text_width(text, TICK) / 2.0;
+                let (x, _) = self.place((*value, self.vertical.low));
+                (x - half, x + half)
+            };
+            chosen.windows(2).all(|pair| ends(pair[1]).0 >= ends(pair[0]).1 + 8.0)
+        };
+        let chosen: Vec<usize> = std::iter::once(all).chain(thinned).find(apart).unwrap_or_default();
+        (0..marks.len()).map(|at| chosen.contains(&at)).collect()
     }
 
     /// A line through values, clipped to the panel's horizontal range by the caller.
@@ -473,6 +497,27 @@ mod tests {
 
     fn texts(axis: Axis) -> Vec<String> {
         axis.marks().into_iter().map(|(_, text)| text).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// Where not all texts have room they are left out regularly: of 1 to 1 000 on a logarithmic axis the
+    /// decades, on a narrower one every second decade; of a linear axis every second, or two of three.
+    #[test]
+    fn texts_of_an_axis_are_left_out_regularly() {
+        let texts = |horizontal: Axis, width: f64| -> Vec<String> {
+            let vertical = Axis::exactly(1.0);
+            let panel = Panel { x: 0.0, y: 0.0, width, height: 10.0, horizontal, vertical };
+            let marks = horizontal.marks();
+            let written = panel.written(&marks);
+            marks.into_iter().zip(written).filter(|mark| mark.1).map(|mark| mark.0.1).collect()
+        };
+        let log = |high| Axis { low: 1e6, high, log: true, ticks: Ticks::Times };
+        let five = ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms"];
+        assert_eq!(texts(log(1e10), 400.0), five);
+        assert_eq!(texts(log(1e10), 150.0), ["1 µs", "100 µs", "10 ms"]);
+        assert_eq!(texts(log(1e8), 400.0), ["1 µs", "2 µs", "5 µs", "10 µs", "20 µs", "50 µs", "100 µs"]);
+        assert_eq!(texts(log(1e8), 190.0), ["1 µs", "10 µs", "100 µs"]);
+        assert_eq!(texts(Axis::exactly(100.0), 200.0), ["0", "20", "40", "60", "80", "100"]);
+        assert_eq!(texts(Axis::exactly(100.0), 80.0), ["0", "40", "80"]);
     }
 
     #[test]

@@ -49,8 +49,20 @@ pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
     if let Some(found) = &report.run.outcome.enumeration {
         counts.push(("requests of the host that sets the fabric up", found.packets));
     }
+    // Small numbers that explain large ones: a message that is lost, and what stands still for it.
+    let outcome = &report.run.outcome;
+    if !outcome.links.is_empty() {
+        let recoveries = outcome.links.iter().map(|(.., stats)| stats.recoveries).sum();
+        counts.push(("recoveries of links", recoveries));
+    }
+    if report.run.config.stall_after.is_some() {
+        counts.push(("stalls that the watchdog found", outcome.stalls.len() as u64));
+    }
     let ports = Ports::new(report);
     let told = ports.voq_messages() > 0;
+    if told {
+        counts.push(("VoQ messages lost on purpose", ports.sum(|stats| stats.voq_lost.into()) as u64));
+    }
     // a host may have switched them on
     let refreshed = ports.voq_refresh_messages();
     if refreshed > 0 || can_tell(&report.run.config, |rules| rules.refresh.is_some()) {

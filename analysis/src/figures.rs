@@ -14,12 +14,13 @@ use crate::protocol;
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene, text_width};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
-use models::stats::FlowStats;
+use models::stats::{FlowStats, TranslatorTotals};
 use std::collections::BTreeSet;
 
 mod bars;
 mod conduits;
 mod detection;
+mod notes;
 mod things;
 mod timeouts;
 mod victims;
@@ -517,6 +518,7 @@ fn latency_cdf(
             },
         );
         let mut filled = false;
+        let mut lines: Vec<(usize, Vec<(f64, f64)>)> = Vec::new();
         for (place, &variant) in group.iter().enumerate() {
             let report = &reports[variant];
             let Some(flow) = report.flow(name).and_then(level.of) else { continue };
@@ -528,6 +530,7 @@ fn latency_cdf(
                 Shape::Tail => tail(of(flow), arrived, &panel),
             };
             filled |= points.len() > 1;
+            lines.push((variant, points.iter().map(|point| panel.place(*point)).collect()));
             let phase = 0.2 + place as f64 / group.len() as f64;
             // the tail at 100 % says nothing more, so it carries no markers
             let rise = &points[..points.len().saturating_sub(1)];
@@ -537,12 +540,28 @@ fn latency_cdf(
                 scene.dashed(&[panel.place(a), panel.place(b)], color, 2, dash);
             }
         }
+        hidden(&mut scene, reports, &panel, &lines);
         if !filled {
             let middle = (panel.x + panel.width / 2.0, panel.y + panel.height / 2.0);
             scene.text(middle, &format!("no {}", level.ended), TICK, Align::Center);
         }
     }
     Some(scene)
+}
+
+/// Says below a panel which of its lines lie on one another: only the last of them is seen.
+fn hidden(scene: &mut Scene, reports: &[VariantReport], panel: &Panel, lines: &[(usize, Vec<(f64, f64)>)]) {
+    let groups = notes::coinciding(lines);
+    if groups.is_empty() {
+        return;
+    }
+    let names = |group: &Vec<usize>| {
+        let names: Vec<&str> = group.iter().map(|variant| reports[*variant].run.name.as_str()).collect();
+        names.join(" = ")
+    };
+    let text = format!("one line: {}", groups.iter().map(names).collect::<Vec<String>>().join("; "));
+    let at = (panel.x, panel.y + panel.height + 52.0);
+    scene.text(at, &shorten(&text, TICK, panel.width), TICK, Align::Left);
 }
 
 /// Many of what this level is about: of messages that carry those of a protocol, what they are.
@@ -592,8 +611,15 @@ fn others_wait(reports: &[VariantReport], level: Level) -> String {
     }
 }
 
-/// What messages are, where they are not what users of flows see, and what of them is not shown.
+/// What packets and messages of protocols are, where they are not what users of flows see; what of them is not
+/// shown, and what of the time of users is not in them.
 fn carried(reports: &[VariantReport], level: Level) -> String {
+    let (what, lost) = (carried_by(reports, level), notes::translated(reports, level));
+    joined(&[&what, notes::permissions(reports, level), &lost])
+}
+
+/// What messages are, where they are not what users of flows see, and what of them is not shown.
+fn carried_by(reports: &[VariantReport], level: Level) -> String {
     let flows = || {
         let flows = reports.iter().flat_map(|report| &report.flows);
         flows.filter(|flow| level.noun == "message" && (level.of)(flow).is_some())
@@ -784,7 +810,9 @@ fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
     }
     let missing = stats.sent.saturating_sub(stats.delivered + above.lost_late);
     let never = missing.min(flow.dropped);
-    Some([stats.delivered, never, missing - never])
+    // what a translator dropped arrived there, and nowhere else
+    let passed = stats.delivered.saturating_sub(flow.not_passed);
+    Some([passed, never + (stats.delivered - passed), missing - never])
 }
 
 /// Share of what was asked for that had not arrived when the run ended, where books count what this level
@@ -1213,7 +1241,9 @@ fn panels_over_time(
     let columns = if count > 4 { 2 } else { 1 };
     let rows = count.div_ceil(columns);
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 54.0) as u32);
-    heading(&mut scene, title, subtitle);
+    // Whoever compares heights does not read captions first.
+    let own = if scales.uneven { ", each variant on a vertical axis of its own" } else { "" };
+    heading(&mut scene, &format!("{title}{own}"), subtitle);
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, keys);
     let high = courses.iter().map(Course::high).fold(0.0, f64::max);
     let (left, gap) = (MARGIN + 66.0, 74.0);
@@ -1253,9 +1283,12 @@ fn panels_over_time(
 /// Label of the axis of queues.
 const QUEUED: &str = "packets";
 
-/// So many times as long or as high as the shortest, and the longest has to have a scale of its own: nothing
-/// could be seen of the others.
+/// So many times as long as the shortest, and the longest has to have a scale of its own: nothing could be
+/// seen of the others.
 const APART: u64 = 8;
+
+/// So many times as high as the lowest, and the highest leaves nothing to see of the others on one axis.
+const UNEVEN: f64 = 10.0;
 
 /// Jumps below this share of what is highest are none to see.
 const ROUGH: f64 = 0.01;
@@ -1303,7 +1336,7 @@ impl Scales {
             let least_ps = least(report).min(end_ps / LEAST_POINTS);
             Scale { unit: TimeUnit::for_max(end_ps as f64), end_ps, least_ps }
         };
-        Self { of: reports.iter().zip(&ends).map(scale).collect(), apart, uneven: apart }
+        Self { of: reports.iter().zip(&ends).map(scale).collect(), apart, uneven: false }
     }
 
     /// Where traffic comes in bursts, means over another time than theirs beat with them: they go up and down
@@ -1350,17 +1383,14 @@ impl Scales {
     /// Nothing can be seen of what is low on the axis of what is very much higher.
     fn level(&mut self, courses: &[Course]) {
         let high = courses.iter().map(Course::high).fold(0.0, f64::max);
-        let is_flat = |course: &Course| course.high() > 0.0 && course.high() * (APART as f64) < high;
+        let is_flat = |course: &Course| course.high() > 0.0 && course.high() * UNEVEN < high;
         self.uneven |= courses.iter().any(is_flat);
     }
 
     /// For a subtitle.
     fn note(&self) -> &'static str {
-        match (self.apart, self.uneven) {
-            (true, _) => "each variant has axes of its own",
-            (false, true) => "each variant has a vertical axis of its own",
-            (false, false) => "",
-        }
+        // the title speaks of vertical axes
+        if self.apart { "each variant has a time axis of its own" } else { "" }
     }
 
     /// Over how much time [`over_time`] averages, for a subtitle: bursts that are shorter look lower than
@@ -1454,6 +1484,30 @@ fn rates_of_others(report: &VariantReport, scale: Scale, shown: &[&str]) -> Curv
     })
 }
 
+/// What is added up in a line of throughput.
+fn both_ways(reports: &[VariantReport]) -> &'static str {
+    match with_protocols(reports).next().is_some() {
+        true => {
+            "payload of all packets delivered, also of those that say or repeat something; of a flow that a \
+             protocol runs in both directions together, which may be more than a link carries in one"
+        }
+        false => "payload of all packets delivered",
+    }
+}
+
+/// What is counted on several links, for a caption.
+fn twice(reports: &[VariantReport]) -> &'static str {
+    let translated = |report: &VariantReport| {
+        report.run.outcome.totals.of::<TranslatorTotals>().any(|totals| !totals.translators.is_empty())
+    };
+    match reports.iter().any(translated) {
+        true => {
+            "what a translator passes on is delivered once more, and counts on each link that it is sent on"
+        }
+        false => "",
+    }
+}
+
 fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
     let names = flow_names(panels, PACKETS);
@@ -1492,7 +1546,8 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         .chain((others > 0).then(|| (Key::Line(stroke(shown.len())), others_text(others))))
         .collect();
     let notes = joined(&[
-        "payload of all packets delivered, also of those that say or repeat something",
+        both_ways(panels),
+        twice(panels),
         &coarse,
         cut,
         &scales.grain(panels),
@@ -1715,10 +1770,11 @@ mod tests {
             let courses = highs.map(|high| Course { label: "", lines: vec![vec![(0.0, 0.0), (1.0, high)]] });
             let mut scales = Scales::new(&reports, |report| report.window.to_ps, |_| 0);
             scales.level(&courses);
-            assert_eq!(scales.note().contains("a vertical axis of its own"), scales.uneven);
+            let scene = panels_over_time("t", "", &reports, Vec::new(), &courses, &scales).to_svg();
+            assert_eq!(scene.contains("t, each variant on a vertical axis of its own"), scales.uneven);
             scales.uneven
         };
-        assert!(!uneven([1.0, 8.0, 0.0]) && uneven([1.0, 8.1, 0.0]));
+        assert!(!uneven([1.0, 10.0, 0.0]) && uneven([1.0, 10.1, 0.0]));
     }
 
     /// Runs of many variants, with names.
@@ -2251,9 +2307,135 @@ mod tests {
         assert_eq!(come_share(&report, &flow, PACKETS), 1.0 - 4.0 / 36.0);
         flow.falls_behind = false;
         let walk = vec!["it waits".into()];
-        let stall = StallReport { at: Time(2), since: Time(1), cycle: false, walk };
-        report.run.outcome.stalls.push(stall);
-        assert_eq!(come_share(&report, &flow, PACKETS), 1.0 - 4.0 / 36.0);
+        // found 100 us after it stopped, half a run before the end
+        let (at, since) = (Time(LENGTH.0 / 2), Time(LENGTH.0 / 2 - 100_000_000));
+        report.run.outcome.stalls.push(StallReport { at, since, cycle: false, walk });
+        let end = LENGTH.0;
+        let share = |oldest_ps: Option<u64>| {
+            let mut flow = flow.clone();
+            (flow.books.oldest_ps, flow.books.under_way) = (oldest_ps, 4);
+            come_share(&report, &flow, PACKETS)
+        };
+        let stands = 1.0 - 4.0 / 36.0;
+        // made before it stopped, at that very moment, or nobody knows when: it stands with it
+        assert_eq!([Some(end), Some(end - since.0), None].map(share), [stands; 3]);
+        // made a microsecond before the end: it is on its way, though another flow stands
+        assert_eq!([Some(1_000_000), Some(end - since.0 - 1)].map(share), [1.0; 2]);
+        Arc::make_mut(&mut report.run.config).stall_after = Some(models::sim_core::Duration(100_000_000));
+        let share = |ps: u64| {
+            let mut flow = flow.clone();
+            flow.books.oldest_ps = Some(ps);
+            come_share(&report, &flow, PACKETS)
+        };
+        // or it has waited for as long as the watchdog waits before it calls that a stall
+        assert_eq!([100_000_000, 99_999_999].map(share), [stands, 1.0]);
+    }
+
+    /// Three lines, of which the first and the last lie on one another: the caption names both. Half a line
+    /// more, and all are seen.
+    #[test]
+    fn lines_that_hide_one_another_are_named() {
+        let line = |up: f64| vec![(10.0, 50.0 + up), (20.0, 40.0 + up)];
+        assert_eq!(notes::coinciding(&[(3, line(0.0)), (4, line(9.0)), (7, line(0.5))]), [[3, 7]]);
+        assert!(notes::coinciding(&[(3, line(0.0)), (7, line(0.8))]).is_empty());
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let reports = ["a", "b"].map(|name| VariantReport::new(RunData { name: name.into(), ..run(WITH) }));
+        let figure = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
+        assert!(figure.contains("one line: a = b"));
+        let reports = [WITH, WITHOUT].map(|mood| VariantReport::new(run(mood)));
+        let figure = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
+        assert!(!figure.lines().any(|line| line.starts_with("one line: VoQ")), "{figure}");
+    }
+
+    /// 221 frames of Scheduled Transfer arrived, 80 of them at a translator that dropped them, as in the study
+    /// `st-translator`: 141 of 221 came, and the curve of frames ends there. Captions say so, and that frames
+    /// do not wait for a Clear_To_Send.
+    #[test]
+    fn what_a_translator_drops_is_missing() {
+        let above = Above {
+            carries: "frames of Scheduled Transfer",
+            nothing_else: true,
+            latency: "mean time of a Transfer",
+            sum_ps: 0,
+            count: 0,
+            lost_late: 0,
+            touched: [0; 2],
+        };
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        for report in &mut reports {
+            let flow = &mut report.flows[0];
+            flow.messages = Some(Box::new(flow.clone()));
+            flow.protocol = Some(FlowStats { sent: 221, delivered: 221, ..FlowStats::default() });
+            flow.above = Some(above);
+        }
+        let flow = &mut reports[1].flows[0];
+        assert_eq!(arrived_share(flow, MESSAGES), 1.0);
+        flow.not_passed = 80;
+        assert_eq!(arrived_share(flow, MESSAGES), 141.0 / 221.0);
+        let variant = reports[1].run.name.clone();
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let words = |name: &str| {
+            let figure = svg(&caption, &reports, name).expect("it is drawn");
+            figure.lines().filter(|line| !line.starts_with('<')).collect::<Vec<&str>>().join(" ")
+        };
+        let lost = format!("arrived at a translator, which dropped them, and are missing: 80 in {variant}");
+        assert!(words("message_cdf").contains(&lost), "{}", words("message_cdf"));
+        let lost = format!("arrived at a translator, which dropped them: 80 in {variant}");
+        for name in ["latency_cdf", "decomposition"] {
+            assert!(words(name).contains(&lost), "{name}: {}", words(name));
+            assert!(words(name).contains("waiting for a Clear_To_Send is in none of them"), "{name}");
+        }
+        assert!(words("throughput").contains("in both directions together"));
+    }
+
+    /// What a translator passes on is delivered twice, and a picture of rates says so.
+    #[test]
+    fn rates_say_that_translators_send_again() {
+        let mut report = VariantReport::new(run(WITH));
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let words = "counts on each link that it is sent on";
+        assert!(!throughput(&caption, std::slice::from_ref(&report)).to_svg().contains(words));
+        let translators = vec![models::stats::TranslatorPart::default()];
+        report.run.outcome.totals.push(TranslatorTotals { flow: 0, translators });
+        assert!(throughput(&caption, std::slice::from_ref(&report)).to_svg().contains(words));
+    }
+
+    /// A flow that stands still has a line of its own beside the rates of those who gain by it: `hot` has four
+    /// packets under way for 995 us of a run whose other flows go on.
+    #[test]
+    fn who_stands_still_is_named_beside_victims() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let figure = |reports: &[VariantReport]| svg(&caption, reports, "victims").expect("it is drawn");
+        assert!(!figure(&reports).contains("stands still"));
+        let books = Books { unit: "packets", under_way: 4, oldest_ps: Some(995_000_000), ..Books::default() };
+        reports[1].flows[1].books = Books { asked: 36, arrived: 32, ..books };
+        assert!(!figure(&reports).contains("stands still"), "what is under way may come");
+        let since = Time(LENGTH.0 - 990_000_000);
+        let stall = StallReport { at: LENGTH, since, cycle: false, walk: vec!["it waits".into()] };
+        reports[1].run.outcome.stalls.push(stall);
+        let law = "hot stands still: 4 packets under way to the end, the oldest for 995 \u{b5}s";
+        assert!(figure(&reports).contains(law), "{}", figure(&reports));
+        // without a watchdog that finds it: nothing of it arrived in the measured part, and it waits all of it
+        reports[1].run.outcome.stalls.clear();
+        reports[1].flows[1].books.oldest_ps = Some(reports[1].window.ps());
+        assert!(!figure(&reports).contains("stands still"));
+        reports[1].flows[1].delivered.packets = 0;
+        assert!(figure(&reports).contains("hot stands still: 4 packets under way to the end"));
+    }
+
+    /// A bar of 1.55 us beside one of 6.8 ms is a hair of two units; nothing has none.
+    #[test]
+    fn what_is_very_short_has_a_bar() {
+        let mut reports = [WITHOUT, WITH, REFRESH].map(|mood| VariantReport::new(run(mood)));
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        for (report, dropped) in reports.iter_mut().zip([1_000_000, 1, 0]) {
+            report.overall.dropped = dropped;
+        }
+        let figure = things::counted(&caption, &reports).expect("they differ").to_svg();
+        // the page is drawn in eighths, and edges are rounded
+        let bars = figure.matches("width=\"15\"").count() + figure.matches("width=\"16\"").count();
+        assert_eq!(bars, 1, "{figure}");
     }
 
     /// By hand: of forty packets ten take 1 us, twenty 2 us and ten 4 us; of fifty that were sent ten never

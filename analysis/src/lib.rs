@@ -23,6 +23,7 @@ mod laws;
 mod links;
 mod metric;
 pub mod num;
+mod palette;
 pub mod perfetto;
 mod ports;
 pub mod predict;

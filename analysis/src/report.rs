@@ -1,6 +1,6 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
-use crate::books::{Above, Books, FlowRate, Rate, ends, rate, together};
+use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, senders_of};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
@@ -14,7 +14,7 @@ use crate::run::{Role, RunData, Warmup, sources_of};
 use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
 use models::probe::{Cause, ProtocolFact};
-use models::stats::{FlowStats, SessionTotals};
+use models::stats::{FlowStats, SessionTotals, TranslatorTotals};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accepted load below this share of the offered load is saturation.
@@ -84,6 +84,8 @@ pub struct FlowReport {
     pub arrived: u64,
     /// Packets that were under way at its end.
     pub left: u64,
+    /// Operations that came to a translator whole, and that it dropped.
+    pub(crate) not_passed: u64,
     /// Offered load: share of injection link time, mean over sources.
     pub offered_load: f64,
     /// Accepted load, likewise: what the fabric delivers, also what a host refuses by RETRY.
@@ -222,10 +224,29 @@ pub struct VariantReport {
 }
 
 impl VariantReport {
-    /// Whether what is still under way of a flow is not merely on its way: the flow falls behind, or somebody
-    /// stands still.
+    /// Whether what is still under way of a flow is not merely on its way: the flow falls behind, or something
+    /// of it stands still.
     pub(crate) fn leaves_behind(&self, flow: &FlowReport) -> bool {
-        flow.falls_behind || !self.run.outcome.stalls.is_empty()
+        flow.falls_behind || self.stands_still(flow)
+    }
+
+    /// Whether something of a flow stands still at the end of the run: it has been under way since before a
+    /// packet stopped moving that the watchdog found, or for as long as the watchdog waits. Other flows of the
+    /// same run may go on, and what they have under way is merely on its way.
+    pub(crate) fn stands_still(&self, flow: &FlowReport) -> bool {
+        let outcome = &self.run.outcome;
+        let Some(since) = outcome.stalls.iter().map(|stall| stall.since).max() else { return false };
+        let left = self.flows.iter().position(|other| other.name == flow.name);
+        let left = left.and_then(|index| outcome.left.get(index)).copied().unwrap_or_default();
+        let ages =
+            [age(&self.run, left.oldest_packet), age(&self.run, left.oldest_message), flow.books.oldest_ps];
+        let patience = self.run.config.stall_after.map_or(u64::MAX, |patience| patience.0);
+        let limit = patience.min(outcome.end.0.saturating_sub(since.0));
+        match ages.into_iter().flatten().max() {
+            Some(oldest) => oldest >= limit,
+            // of what has no age nobody knows that it moves
+            None => flow.left + flow.books.under_way > 0,
+        }
     }
 
     /// Time over which the shares and means of links, hosts and switches are given, picoseconds: the run, or
@@ -264,6 +285,9 @@ impl VariantReport {
                 Some(Box::new(gathered.report(flow.name.clone(), senders, &window, collector, None)))
             };
             report.left = run.outcome.left.get(index).map_or(0, |left| left.packets);
+            let translators = run.outcome.totals.of_flow::<TranslatorTotals>(index);
+            let dropped = translators.iter().flat_map(|totals| &totals.translators);
+            report.not_passed = dropped.map(|part| part.stats.dropped()).sum();
             report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
             report.messages = of_journeys(&data.messages);
             report.round_trips = of_journeys(&data.round_trips);
@@ -572,6 +596,7 @@ impl Gathered {
             dropped: self.dropped,
             arrived: self.bins.iter().map(|bin| bin.packets).sum(),
             left: 0,
+            not_passed: 0,
             offered_load,
             accepted_load: Estimate {
                 value: accepted_load,

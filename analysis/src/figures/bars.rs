@@ -11,6 +11,7 @@ use crate::axes::{
 use crate::baselines::baselines;
 use crate::estimate::Estimate;
 use crate::num::{TimeUnit, change_text, points_text, three_digits, time_text};
+use crate::palette::cause_color;
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
 use models::config::{Arbitration, Arrivals, Buffering, Destinations, DeviceModel, InputQueueing};
@@ -426,30 +427,12 @@ fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: 
     scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
 }
 
-/// Colour of a cause; what the study is about (blocking and backpressure) has the strongest.
-fn cause_color(cause: Cause) -> RGBColor {
-    match cause {
-        Cause::SourceQueue => RGBColor(0xc4, 0xc4, 0xc4),
-        Cause::Serialization => RGBColor(0x56, 0xb4, 0xe9),
-        Cause::Propagation => RGBColor(0x00, 0x9e, 0x73),
-        Cause::Pipeline => RGBColor(0xf0, 0xe4, 0x42),
-        Cause::InputContention => RGBColor(0xcc, 0x79, 0xa7),
-        Cause::OutputContention => RGBColor(0xe6, 0x9f, 0x00),
-        Cause::HeadOfLine => RGBColor(0xd5, 0x5e, 0x00),
-        Cause::Staged => RGBColor(0x00, 0x72, 0xb2),
-        Cause::NoBuffer => RGBColor(0x30, 0x30, 0x30),
-        Cause::Recovery => RGBColor(0x88, 0x22, 0x55),
-        Cause::NoAckId => RGBColor(0x66, 0x33, 0xcc),
-        Cause::Host => RGBColor(0x7a, 0x5c, 0x3a),
-        Cause::Protocol => RGBColor(0x99, 0x99, 0x33),
-    }
-}
-
 /// A bar below this share of the longest is too short to see its parts: its value stands beside it, and the
 /// panel of shares has the parts.
 const SHORT_SHARE: f64 = 0.05;
-/// From panel to panel of a decomposition.
-const GAP: f64 = 26.0;
+/// From panel to panel of a decomposition: half of the last text of one axis and of the first of the next must
+/// not read as one number.
+const GAP: f64 = 44.0;
 /// A smaller share of a bar is less than a pixel.
 const SEEN_SHARE: f64 = 0.003;
 

@@ -17,6 +17,9 @@ const SET_UP: &str = "time until the fabric is set up";
 /// What comes before the name of a part of it.
 const PHASE: &str = "phase of setting up";
 
+/// Least length of a bar of what is there, page units.
+const HAIR: f64 = 2.0;
+
 /// One thing: a bar for each variant that could have it.
 struct Thing {
     what: String,
@@ -77,6 +80,8 @@ fn draw(
             let name = shorten(&reports[*variant].run.name, LABEL, room) + clock;
             scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
             let length = if value.is_finite() && most > 0.0 { width * value / most } else { 0.0 };
+            // beside what is very much longer a bar is a hair, and not what is not there
+            let length = if *value > 0.0 { length.max(HAIR) } else { length };
             scene.rect(left, y, length, BAR, stroke(*variant).color);
             scene.text((left + length + 7.0, y + BAR / 2.0 + 4.6), text, LABEL, Align::Left);
             y += BAR_PITCH;

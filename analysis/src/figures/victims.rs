@@ -5,10 +5,10 @@ use super::{Caption, UNDER_WAY_SHARE, joined, subtitle, transient};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
 use crate::books::Books;
 use crate::estimate::quantile_samples;
-use crate::num::{ratio, three_digits, time_text};
+use crate::num::{counted_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
-use crate::scene::{Align, Marker, Scene, text_width};
+use crate::scene::{Align, Marker, Scene, Type, text_width};
 use std::collections::BTreeSet;
 
 /// Variants that are shown.
@@ -35,6 +35,9 @@ pub(super) fn with_role(title: &str, width: f64) -> String {
 
 /// Variants whose share of survivors is named, the smallest first.
 const SURVIVORS_LISTED: usize = 6;
+
+/// A flow that stands still: its line is more than a tick.
+const STILL: Type = Type { bold: true, color: INK, ..TICK };
 
 /// What one column says of each row.
 struct Column {
@@ -201,6 +204,21 @@ fn hot(report: &VariantReport) -> f64 {
     of_role(report, Role::Hot).map(rate).sum()
 }
 
+/// What of each flow stands still while others go on: their rate and their latency may be the best of all for it.
+/// In the measured part nothing of it arrives although something waits all of that time, or the watchdog found it.
+fn standing(report: &VariantReport) -> String {
+    let of = |flow: &FlowReport| {
+        let Books { under_way, unit, oldest_ps, .. } = flow.books;
+        let waits = oldest_ps.is_some_and(|ps| ps >= report.window.ps());
+        let stands = under_way > 0 && (waits && flow.delivered.packets == 0 || report.stands_still(flow));
+        let oldest =
+            oldest_ps.map_or(String::new(), |ps| format!(", the oldest for {}", time_text(ps as f64)));
+        let count = counted_text(under_way, unit);
+        stands.then(|| format!("{} stands still: {count} under way to the end{oldest}", flow.name))
+    };
+    report.flows.iter().filter_map(of).collect::<Vec<String>>().join("; ")
+}
+
 /// Sums over different flows are no comparison.
 fn other_hot_flows(reports: &[VariantReport]) -> String {
     fn names(report: &VariantReport) -> Vec<&str> {
@@ -287,10 +305,17 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     let left = MARGIN + variant_width + 10.0 + flow_width + 10.0;
     let mut y = 102.0 + 6.0;
     let mut places = Vec::new();
+    let mut still: Vec<(f64, String)> = Vec::new();
     for (n, row) in rows.iter().enumerate() {
         y += if n > 0 && row.first { BETWEEN } else { 0.0 };
         places.push(y);
         y += PITCH;
+        let last = rows.get(n + 1).is_none_or(|next| next.first);
+        let text = if last { standing(&reports[row.variant]) } else { String::new() };
+        if !text.is_empty() {
+            still.push((y, text));
+            y += PITCH;
+        }
     }
     let (top, height) = (102.0, y - 102.0);
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
@@ -345,6 +370,10 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
             let end = mark.map_or(end, |mark| end.max(mark));
             scene.value((end + 6.0, y + BAR / 2.0 + 4.6), &(column.text)(value), TICK);
         }
+    }
+    for (y, text) in &still {
+        let at = (left, y + BAR / 2.0 + 4.6);
+        scene.value(at, &shorten(text, STILL, PAGE - MARGIN - left), STILL);
     }
     for (name, y) in names.iter().zip(&places) {
         let y = y + BAR / 2.0 + 4.6;

@@ -7,7 +7,7 @@ use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
-use models::stats::{TransferEnd, TransferTotals};
+use models::stats::{TransferEnd, TransferStats, TransferTotals};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -60,6 +60,22 @@ impl Protocol for Transfer {
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
         outcome.totals.of::<TransferTotals>().flat_map(broken).collect()
+    }
+
+    fn measures(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+        let all = || outcome.totals.of::<TransferTotals>().map(|totals| &totals.stats);
+        if all().next().is_none() {
+            return Vec::new();
+        }
+        let sum = |of: fn(&TransferStats) -> u64| all().map(of).sum();
+        vec![
+            ("Op_timeouts", sum(|stats| stats.timeouts)),
+            ("operations given up", sum(|stats| stats.exhausted)),
+            ("other errors that ends logged", sum(|stats| stats.logged)),
+            ("frames that the scenario loses", sum(|stats| stats.lost)),
+            ("frames that the scenario damages", sum(|stats| stats.damaged)),
+            ("octets of payload sent, the first time and again", sum(|stats| stats.payload)),
+        ]
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {

@@ -1,7 +1,11 @@
 //! Charts of a page: SVG whose colours come from the style of the page, so that they follow light and dark.
 
 use super::html::escaped;
+use crate::axes::GREY;
 use crate::num::{count_text, three_digits, time_text};
+use crate::palette::cause_color;
+use models::probe::Cause;
+use plotters::style::RGBColor;
 use std::fmt::Write;
 
 /// Colours of series in the style of the page; further series repeat them with another dash.
@@ -341,7 +345,14 @@ fn short(text: &str, most: usize) -> String {
     text.chars().take(most - 1).chain(['…']).collect()
 }
 
-/// Bars that each add up to a whole: name of the bar, its total in picoseconds, and its parts by class.
+/// Colour of a cause of this name, as in figures.
+fn colour(cause: &str) -> String {
+    let known = Cause::ALL.into_iter().find(|known| known.name() == cause);
+    let RGBColor(red, green, blue) = known.map_or(GREY, cause_color);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// Bars that each add up to a whole: name of the bar, its total in picoseconds, and its parts, which are causes.
 pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]) -> String {
     let height = 26.0 * rows.len() as f64 + 30.0;
     let most = rows.iter().map(|row| row.1).fold(0.0, f64::max);
@@ -366,10 +377,9 @@ pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]
             let w = share * whole;
             let _ = write!(
                 out,
-                "<rect class=\"fill c{} d{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.2}\" \
+                "<rect class=\"part\" fill=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.2}\" \
                      height=\"18\"><title>{}: {} {:.1} %</title></rect>",
-                index % COLOURS,
-                index / COLOURS % 4,
+                colour(parts[index]),
                 escaped(name),
                 escaped(parts[index]),
                 100.0 * share
@@ -386,13 +396,12 @@ pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]
     }
     out.push_str("</svg><ul class=\"legend\">");
     let used = |index: usize| rows.iter().any(|row| row.2[index] > 0.0);
-    for (index, part) in parts.iter().enumerate().filter(|(index, _)| used(*index)) {
+    for (_, part) in parts.iter().enumerate().filter(|(index, _)| used(*index)) {
         let _ = write!(
             out,
-            "<li><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\"><rect class=\"fill \
-                 c{} d{}\" width=\"24\" height=\"8\"/></svg>{}</li>",
-            index % COLOURS,
-            index / COLOURS % 4,
+            "<li><svg class=\"key\" viewBox=\"0 0 24 8\" aria-hidden=\"true\"><rect class=\"part\" \
+                 fill=\"{}\" width=\"24\" height=\"8\"/></svg>{}</li>",
+            colour(part),
             escaped(part)
         );
     }

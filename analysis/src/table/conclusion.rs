@@ -221,6 +221,21 @@ fn slowed(first: &VariantReport, other: &VariantReport, told: &Class) -> Option<
     ))
 }
 
+/// Where the hot flows get as much together as before, by more than a tenth which of them gets more or less: one
+/// may stand still while another one takes its place.
+fn shifted(first: &VariantReport, other: &VariantReport) -> Option<String> {
+    let hot = first.flows.iter().filter(|flow| flow.role == Some(Role::Hot));
+    let rates = hot.filter_map(|flow| {
+        let (a, b) = (flow.goodput_gbps.value, other.flow(&flow.name)?.goodput_gbps.value);
+        let moves = if a > 0.0 { libm::fabs(change(a, b)) } else { b };
+        (moves > 0.1).then_some((moves, flow.name.as_str(), a, b))
+    });
+    let (_, name, a, b) = rates.reduce(|best, rate| if rate.0 > best.0 { rate } else { best })?;
+    let percent = change_text(a, b).unwrap_or_else(|| "from nothing".into());
+    let (a, b) = (three_digits(a), three_digits(b));
+    Some(format!(", goodput of {name} {a} \u{2192} {b} Gb/s ({percent})"))
+}
+
 fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let between = format!("{} \u{2192} {}", first.run.name, other.run.name);
     let mut classes = classes(first, other).into_iter();
@@ -303,6 +318,8 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
         let percent = percent(a, b);
         let (a, b) = (three_digits(a), three_digits(b));
         text += &format!(", goodput of {} {a} \u{2192} {b} Gb/s ({percent})", hot_after.name);
+    } else if before.role == Some(Role::Victim) {
+        text += &shifted(first, other).unwrap_or_default();
     }
     for (before, after) in classes {
         let (a, b) = (before.goodput_gbps, after.goodput_gbps);

@@ -129,6 +129,23 @@ pub(crate) fn page(rows: &[Row]) -> String {
     text
 }
 
+/// Triangles where what goes from and to so many per cent is cut at the edges of the figure.
+fn beyond(x: &dyn Fn(f64) -> f64, (from, to): (f64, f64), reach: f64, y: f64, colour: &str) -> String {
+    let mut marks = String::new();
+    for (cut, edge, way) in [(from < -reach, x(-reach), -1.0), (to > reach, x(reach), 1.0)] {
+        if cut {
+            let _ = write!(
+                marks,
+                "<polygon points=\"{:.1},{y:.1} {edge:.1},{:.1} {edge:.1},{:.1}\" fill=\"{colour}\"/>",
+                edge + 7.0 * way,
+                y - 4.0,
+                y + 4.0
+            );
+        }
+    }
+    marks
+}
+
 /// Simulated by expected, in per cent of difference, a line each.
 pub(crate) fn figure(rows: &[Row]) -> String {
     let shown: Vec<(&Row, f64, f64, f64)> = rows
@@ -153,7 +170,7 @@ pub(crate) fn figure(rows: &[Row]) -> String {
          Simulated against expected, difference in per cent</text>\n\
          <text x=\"16\" y=\"42\" fill=\"#555555\">point: simulated; line: its 99.9 % interval; grey bar: \
          what the law leaves open</text>\n\
-         <text x=\"16\" y=\"55\" fill=\"#555555\">what is more than {reach} % off stands at the edge; \
+         <text x=\"16\" y=\"55\" fill=\"#555555\">what goes on beyond {reach} % has a triangle at the edge; \
          upper bounds and zeros are in the table only</text>\n"
     );
     let bottom = top + step * shown.len() as f64;
@@ -163,15 +180,16 @@ pub(crate) fn figure(rows: &[Row]) -> String {
         let _ = writeln!(
             svg,
             "<line x1=\"{at:.1}\" y1=\"{top}\" x2=\"{at:.1}\" y2=\"{bottom}\" stroke=\"{colour}\"/>\
-             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick:+} %</text>",
-            bottom + 16.0
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{} %</text>",
+            bottom + 16.0,
+            if tick == 0 { "0".to_owned() } else { format!("{tick:+}") }
         );
     }
     for (n, (row, at, half, allowed)) in shown.iter().enumerate() {
         let y = top + step * (n as f64 + 0.5);
         let colour = if row.passes() { "#0b6fa4" } else { "#c43d00" };
         let label = row.what.replace('&', "&amp;").replace('<', "&lt;");
-        let _ = writeln!(
+        let _ = write!(
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\
              <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"8\" fill=\"#d9d9d9\"/>\
@@ -187,6 +205,10 @@ pub(crate) fn figure(rows: &[Row]) -> String {
             x(at + half),
             x(*at)
         );
+        for (from, to, colour) in [(-allowed, *allowed, "#8a8a8a"), (at - half, at + half, colour)] {
+            svg += &beyond(&x, (from, to), reach, y, colour);
+        }
+        svg.push('\n');
     }
     svg.push_str("</svg>\n");
     svg
@@ -195,6 +217,24 @@ pub(crate) fn figure(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By hand: an interval of 1 to 3 per cent and a law that leaves 4 open are cut at 2.5: one triangle on the
+    /// right for the interval, one on each side for the law. What stays within has none, and 0 has no sign.
+    #[test]
+    fn what_is_cut_is_marked() {
+        let row = |simulated: f64, half: f64, allowed: f64| Row {
+            simulated,
+            half_width: Some(half),
+            expected: Expected::Value { value: 100.0, allowed },
+            ..Row::exact("c", "what", "ns", Source::document("by hand"))
+        };
+        let marks = |row| figure(&[row]).matches("<polygon").count();
+        assert_eq!(marks(row(100.5, 1.0, 2.4)), 0);
+        assert_eq!(marks(row(102.0, 1.0, 2.4)), 1);
+        assert_eq!(marks(row(102.0, 1.0, 4.0)), 3);
+        let svg = figure(&[row(100.0, 1.0, 2.4)]);
+        assert!(svg.contains(">0 %<") && !svg.contains("+0 %") && svg.contains(">+1 %<"));
+    }
 
     #[test]
     fn numbers_have_six_digits_and_no_idle_zeros() {
