@@ -611,8 +611,8 @@ fn others_wait(reports: &[VariantReport], level: Level) -> String {
     }
 }
 
-/// What packets and messages of protocols are, where they are not what users of flows see; what of them is not
-/// shown, and what of the time of users is not in them.
+/// What packets and messages of protocols are, where they are not what users of flows see; what of them
+/// is not shown, and what of the time of users is not in them.
 fn carried(reports: &[VariantReport], level: Level) -> String {
     let (what, lost) = (carried_by(reports, level), notes::translated(reports, level));
     joined(&[&what, notes::permissions(reports, level), &lost])
@@ -2347,9 +2347,9 @@ mod tests {
         assert!(!figure.lines().any(|line| line.starts_with("one line: VoQ")), "{figure}");
     }
 
-    /// 221 frames of Scheduled Transfer arrived, 80 of them at a translator that dropped them, as in the study
-    /// `st-translator`: 141 of 221 came, and the curve of frames ends there. Captions say so, and that frames
-    /// do not wait for a Clear_To_Send.
+    /// 221 frames of Scheduled Transfer arrived, 80 of them at a translator that dropped them, as in the
+    /// study `st-translator`: 141 of 221 came, and the curve of frames ends there. Captions say so, and
+    /// that frames do not wait for a Clear_To_Send.
     #[test]
     fn what_a_translator_drops_is_missing() {
         let above = Above {
@@ -2400,8 +2400,8 @@ mod tests {
         assert!(throughput(&caption, std::slice::from_ref(&report)).to_svg().contains(words));
     }
 
-    /// A flow that stands still has a line of its own beside the rates of those who gain by it: `hot` has four
-    /// packets under way for 995 us of a run whose other flows go on.
+    /// A flow that stands still has a line of its own beside the rates of those who gain by it: `hot`
+    /// has four packets under way for 995 us of a run whose other flows go on.
     #[test]
     fn who_stands_still_is_named_beside_victims() {
         let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
@@ -2416,7 +2416,8 @@ mod tests {
         reports[1].run.outcome.stalls.push(stall);
         let law = "hot stands still: 4 packets under way to the end, the oldest for 995 \u{b5}s";
         assert!(figure(&reports).contains(law), "{}", figure(&reports));
-        // without a watchdog that finds it: nothing of it arrived in the measured part, and it waits all of it
+        // without a watchdog that finds it: nothing of it arrived in the measured part, and it waits all
+        // of it
         reports[1].run.outcome.stalls.clear();
         reports[1].flows[1].books.oldest_ps = Some(reports[1].window.ps());
         assert!(!figure(&reports).contains("stands still"));

@@ -224,15 +224,15 @@ pub struct VariantReport {
 }
 
 impl VariantReport {
-    /// Whether what is still under way of a flow is not merely on its way: the flow falls behind, or something
-    /// of it stands still.
+    /// Whether what is still under way of a flow is not merely on its way: the flow falls behind, or
+    /// something of it stands still.
     pub(crate) fn leaves_behind(&self, flow: &FlowReport) -> bool {
         flow.falls_behind || self.stands_still(flow)
     }
 
-    /// Whether something of a flow stands still at the end of the run: it has been under way since before a
-    /// packet stopped moving that the watchdog found, or for as long as the watchdog waits. Other flows of the
-    /// same run may go on, and what they have under way is merely on its way.
+    /// Whether something of a flow stands still at the end of the run: it has been under way since
+    /// before a packet stopped moving that the watchdog found, or for as long as the watchdog waits.
+    /// Other flows of the same run may go on, and what they have under way is merely on its way.
     pub(crate) fn stands_still(&self, flow: &FlowReport) -> bool {
         let outcome = &self.run.outcome;
         let Some(since) = outcome.stalls.iter().map(|stall| stall.since).max() else { return false };

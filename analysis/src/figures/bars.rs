@@ -430,8 +430,8 @@ fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: 
 /// A bar below this share of the longest is too short to see its parts: its value stands beside it, and the
 /// panel of shares has the parts.
 const SHORT_SHARE: f64 = 0.05;
-/// From panel to panel of a decomposition: half of the last text of one axis and of the first of the next must
-/// not read as one number.
+/// From panel to panel of a decomposition: half of the last text of one axis and of the first of the
+/// next must not read as one number.
 const GAP: f64 = 44.0;
 /// A smaller share of a bar is less than a pixel.
 const SEEN_SHARE: f64 = 0.003;

@@ -10,8 +10,8 @@ fn flows(reports: &[VariantReport], level: Level) -> impl Iterator<Item = (&Vari
     all.filter(move |(_, flow)| (level.of)(flow).is_some())
 }
 
-/// A frame of Data is made when its destination has enabled its Block: the time until then is in no packet and
-/// in no frame, and may be most of a Transfer.
+/// A frame of Data is made when its destination has enabled its Block: the time until then is in no
+/// packet and in no frame, and may be most of a Transfer.
 pub(super) fn permissions(reports: &[VariantReport], level: Level) -> &'static str {
     let enabled = |flow: &FlowReport| flow.above.is_some_and(|above| above.carries.contains("Transfer"));
     match flows(reports, level).any(|(_, flow)| enabled(flow)) {

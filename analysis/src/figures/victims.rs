@@ -204,8 +204,9 @@ fn hot(report: &VariantReport) -> f64 {
     of_role(report, Role::Hot).map(rate).sum()
 }
 
-/// What of each flow stands still while others go on: their rate and their latency may be the best of all for it.
-/// In the measured part nothing of it arrives although something waits all of that time, or the watchdog found it.
+/// What of each flow stands still while others go on: their rate and their latency may be the best of
+/// all for it. In the measured part nothing of it arrives although something waits all of that time, or
+/// the watchdog found it.
 fn standing(report: &VariantReport) -> String {
     let of = |flow: &FlowReport| {
         let Books { under_way, unit, oldest_ps, .. } = flow.books;

@@ -352,7 +352,8 @@ fn colour(cause: &str) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Bars that each add up to a whole: name of the bar, its total in picoseconds, and its parts, which are causes.
+/// Bars that each add up to a whole: name of the bar, its total in picoseconds, and its parts, which are
+/// causes.
 pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]) -> String {
     let height = 26.0 * rows.len() as f64 + 30.0;
     let most = rows.iter().map(|row| row.1).fold(0.0, f64::max);

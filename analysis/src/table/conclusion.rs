@@ -221,8 +221,8 @@ fn slowed(first: &VariantReport, other: &VariantReport, told: &Class) -> Option<
     ))
 }
 
-/// Where the hot flows get as much together as before, by more than a tenth which of them gets more or less: one
-/// may stand still while another one takes its place.
+/// Where the hot flows get as much together as before, by more than a tenth which of them gets more or
+/// less: one may stand still while another one takes its place.
 fn shifted(first: &VariantReport, other: &VariantReport) -> Option<String> {
     let hot = first.flows.iter().filter(|flow| flow.role == Some(Role::Hot));
     let rates = hot.filter_map(|flow| {

@@ -218,8 +218,9 @@ pub(crate) fn figure(rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
-    /// By hand: an interval of 1 to 3 per cent and a law that leaves 4 open are cut at 2.5: one triangle on the
-    /// right for the interval, one on each side for the law. What stays within has none, and 0 has no sign.
+    /// By hand: an interval of 1 to 3 per cent and a law that leaves 4 open are cut at 2.5: one triangle
+    /// on the right for the interval, one on each side for the law. What stays within has none, and 0
+    /// has no sign.
     #[test]
     fn what_is_cut_is_marked() {
         let row = |simulated: f64, half: f64, allowed: f64| Row {
