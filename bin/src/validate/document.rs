@@ -217,6 +217,7 @@ pub(crate) fn figure(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validate::row::Source;
 
     /// By hand: an interval of 1 to 3 per cent and a law that leaves 4 open are cut at 2.5: one triangle
     /// on the right for the interval, one on each side for the law. What stays within has none, and 0
