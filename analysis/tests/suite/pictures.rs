@@ -72,10 +72,10 @@ fn frames_that_never_come_are_missing_in_a_distribution() {
     let [[full, zero], [starved, _]] = ends("latency_cdf", 3_800.0);
     let drawn = (zero - starved) / (zero - full);
     assert!((drawn - law).abs() < 0.001, "drawn {drawn}, law {law}");
-    // The tail of what keeps up falls to the edge of its axis, one in the most that arrived.
+    // The tail of what keeps up falls to the least share that is told of so many (q^n = 0.025).
     let [[top, edge], [_, starved]] = ends("latency_tail", 7_680.0);
-    let most = reports.iter().map(delivered).max().unwrap();
-    let decades = 2.0 - (100.0 / most as f64).log10().floor();
+    let least = 1.0 - 0.025f64.powf(1.0 / delivered(&reports[0]) as f64);
+    let decades = -least.log10();
     let drawn = 10f64.powf(2.0 - decades * (starved - top) / (edge - top)) / 100.0;
     let law = 1.0 - share(&reports[1]);
     assert!((drawn - law).abs() < 0.02, "drawn {drawn}, law {law}");
