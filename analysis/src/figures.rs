@@ -472,10 +472,21 @@ fn latency_cdf(
     let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
     let few = starved(reports, shown, level);
     let (overloads, blend) = (unequal_overloads(reports, shown), mixture(reports, shown, level));
-    let mixed = if blend.is_empty() { mixed(reports, shown, level) } else { "" };
+    let mixed = mixed(reports, shown, level, &blend);
     let stuck = stuck(reports, shown, level);
     let more = joined(&[
-        &share, &users, &carried, &blend, mixed, short, &waiting, &stuck, &overloads, &few, &unmeasured, &note,
+        &share,
+        &users,
+        &carried,
+        &blend,
+        mixed,
+        short,
+        &waiting,
+        &stuck,
+        &overloads,
+        &few,
+        &unmeasured,
+        &note,
     ]);
     heading(&mut scene, &format!("{title}{}", not_of(reports, level)), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
@@ -514,7 +525,7 @@ fn latency_cdf(
             &match shape {
                 // the title says of which protocol
                 Shape::Distribution => format!("{} (%)", what.split(" of ").next().unwrap_or(&what)),
-                Shape::Tail => "that take longer (%)".into(),
+                Shape::Tail => format!("{what} that take longer (%)"),
             },
         );
         let mut filled = false;
@@ -647,8 +658,9 @@ fn carried_by(reports: &[VariantReport], level: Level) -> String {
     text
 }
 
-/// What is in one distribution or mean, and differs: requests and what answers them.
-fn mixed(reports: &[VariantReport], shown: &[&str], level: Level) -> &'static str {
+/// What is in one distribution or mean, and differs: requests and what answers them, if `blend` does not say
+/// that ([`mixture`]).
+fn mixed(reports: &[VariantReport], shown: &[&str], level: Level, blend: &str) -> &'static str {
     let flows = reports.iter().flat_map(|report| &report.flows);
     let flows = flows.filter(|flow| shown.contains(&flow.name.as_str()) && (level.of)(flow).is_some());
     let mixed = |flow: &FlowReport| match level.noun {
@@ -657,7 +669,7 @@ fn mixed(reports: &[VariantReport], shown: &[&str], level: Level) -> &'static st
         _ => false,
     };
     match level.noun {
-        _ if !flows.into_iter().any(mixed) => "",
+        _ if !flows.into_iter().any(mixed) || blend.contains(RESPONSES) => "",
         "packet" => "packets are requests and responses alike",
         _ => "messages are requests and answers alike, round trips have a picture of their own",
     }
@@ -694,6 +706,9 @@ fn transient(reports: &[VariantReport]) -> String {
     }
 }
 
+/// What [`mixture`] says of packets.
+const RESPONSES: &str = "responses among packets";
+
 /// For a caption, where packets or messages of a flow are not all what users wait for, or not of one size,
 /// and differ in that from variant to variant: a variant with more small ones looks faster, whatever its data
 /// do.
@@ -701,7 +716,7 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     /// Shares are in percent.
     type Of = fn(&VariantReport, usize, Level) -> Option<f64>;
     const SHARES: [(&str, Of); 2] = [
-        ("responses among packets", |report, index, level| {
+        (RESPONSES, |report, index, level| {
             let stats = report.flows[index].protocol.as_ref().filter(|_| level.noun == "packet")?;
             let made = stats.requests + stats.responses;
             (made > 0).then(|| 100.0 * ratio(stats.responses.into(), made.into()))

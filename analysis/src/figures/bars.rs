@@ -506,7 +506,7 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let transient = transient(reports);
     let (users, overloads) = (others_wait(reports, level), unequal_overloads(reports, &names[..flows]));
     let blend = mixture(reports, &names[..flows], level);
-    let mixed = if blend.is_empty() { mixed(reports, &names[..flows], level) } else { "" };
+    let mixed = mixed(reports, &names[..flows], level, &blend);
     let stuck = stuck(reports, &names[..flows], level);
     let more = joined(&[
         variant, &ended, &users, &carried, &blend, mixed, level.trap, beside, &stuck, &overloads, &few, flat,

@@ -234,7 +234,7 @@ fn captions_say_what_a_number_is_of() {
         assert!(told.contains("some wait for longer than any that arrived"), "{name}");
         assert!(told.contains("places-1 2.00 ms") && !told.contains("senders-7 2.00 ms"), "{name}");
     }
-    assert!(told("latency_cdf").contains("packets are requests and responses alike"));
+    assert!(told("latency_cdf").contains("responses among packets"));
     assert!(told("goodput").contains("octets of answers count as those of requests do"));
     assert!(told("retry").contains("packets of answers count as well"));
     // without answers there is nothing to be mixed
