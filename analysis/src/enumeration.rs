@@ -1,6 +1,6 @@
 //! What a host found out about a fabric, and how long it took: for `summary.json` and for people.
 
-use crate::num::{Num, count_text, time_text};
+use crate::num::{Num, count_text, counted_text, time_text};
 use crate::report::VariantReport;
 use models::enumeration::EnumerationReport;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub struct EnumerationSummary {
     /// Name of the host.
     pub host: String,
-    /// When traffic could start everywhere; `null`: the run ended before.
+    /// When traffic could start everywhere; `null`: the run ended before, or it never could.
     pub done_us: Option<Num>,
     /// Devices found, the host included.
     pub devices: u64,
@@ -25,6 +25,18 @@ pub struct EnumerationSummary {
     pub problems: u64,
     /// Whether every endpoint got the id that was planned for it.
     pub as_planned: bool,
+    /// Endpoints that were to get an id, the host among them.
+    pub endpoints: u64,
+    /// Of these, got none.
+    pub unnamed: u64,
+    /// Of these, were never told that they may send: their traffic was not started.
+    pub silent: u64,
+    /// An endpoint got another id than was planned.
+    #[serde(skip)]
+    astray: bool,
+    /// When the host had nothing more to do.
+    #[serde(skip)]
+    finished_us: Option<Num>,
     /// Register accesses, those of later changes and repetitions included.
     pub requests: u64,
     /// Requests sent again.
@@ -79,16 +91,22 @@ impl EnumerationSummary {
         let config = &report.run.config;
         let found = report.run.outcome.enumeration.as_ref()?;
         let EnumerationReport { phases, devices, links, problems, as_planned, .. } = found;
+        let &EnumerationReport { endpoints, unnamed, silent, astray, .. } = found;
         let name = |device: u32| config.devices[device as usize].path.clone();
         Some(Self {
             host: name(config.enumeration?.host),
-            done_us: found.done().map(|at| us(at.0)),
+            done_us: found.all_started().map(|at| us(at.0)),
             devices: devices.len() as u64,
             switches: devices.iter().filter(|device| device.switch).count() as u64,
             ports: devices.iter().map(|device| u64::from(device.ports)).sum(),
             links: links.len() as u64,
             problems: *problems,
             as_planned: *as_planned,
+            endpoints,
+            unnamed,
+            silent,
+            astray,
+            finished_us: found.done().map(|at| us(at.0)),
             requests: found.packets,
             repetitions: found.repetitions,
             timeouts: found.timeouts,
@@ -118,7 +136,7 @@ impl EnumerationSummary {
 
     /// For a terminal: lines without indentation.
     pub fn lines(&self) -> Vec<String> {
-        let done = match self.done_us {
+        let done = match self.finished_us {
             Some(at) => format!("in {}", time_text(at.0 * 1e6)),
             None => "and did not finish".into(),
         };
@@ -144,8 +162,20 @@ impl EnumerationSummary {
             write!(phases, "{comma} {} {took} ({accesses})", phase.name).expect("a string takes any text");
         }
         lines.push(phases);
-        if !self.as_planned {
+        let endpoints = counted_text(self.endpoints, "endpoints");
+        if self.astray {
             lines.push("an endpoint got another id than was planned: no traffic was started".into());
+        } else if self.silent > 0 {
+            let silent = count_text(self.silent);
+            let unnamed = match self.unnamed {
+                0 => String::new(),
+                unnamed => format!(", {} of them without an id", count_text(unnamed)),
+            };
+            lines.push(format!(
+                "{silent} of {endpoints} were never told to begin{unnamed}: no traffic was started there"
+            ));
+        } else if self.unnamed > 0 {
+            lines.push(format!("{} of {endpoints} got no id", count_text(self.unnamed)));
         }
         lines
     }

@@ -728,6 +728,9 @@ fn quantile_half_width(segments: &[&Spread], q: f64, whole: f64) -> f64 {
     counts.map(|count| sectioned(&batches(count), whole)).fold(f64::NAN, f64::max)
 }
 
+/// A warm-up that is given is not cut off where it would leave nothing.
+const NOT_CUT: &str = "none: nothing arrives after the one that is set";
+
 fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
     let bin_ps = collector.bin_ps();
     let bins_to = |to_ps: u64| {
@@ -760,7 +763,11 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         };
         let from_ps = collector.bin_start(from_bin);
         if from_bin >= to_bin || from_ps >= to_ps {
-            return whole(rule, silent);
+            // What is done has no transient that a longer run would get rid of.
+            return match warmup {
+                Warmup::Fixed(_) if ended || silent => whole(NOT_CUT, true),
+                _ => whole(rule, silent),
+            };
         }
         Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended, runs_out: false }
     };

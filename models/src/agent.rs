@@ -394,12 +394,25 @@ impl Agent {
         }
     }
 
-    /// What waits here: flow, and when it was sent.
-    pub fn waiting(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+    /// What waits here: flow, and when it was sent; of what came also who sent it, and its token.
+    pub fn waiting(&self) -> impl Iterator<Item = (u16, u64, Option<(u32, Token)>)> + '_ {
+        let came = self.host.rx.iter().map(|received| {
+            let from = (received.from, received.payload.label.token);
+            (received.leg.flow, received.leg.created.0, Some(from))
+        });
+        self.unsent().map(|label| (label.flow, label.created, None)).chain(came)
+    }
+
+    /// What waits here to be sent, or to end.
+    pub fn unsent(&self) -> impl Iterator<Item = &Label> + '_ {
         let tx = self.host.tx.iter().map(|order| &order.send.payload.label);
-        let further = self.more.iter().flat_map(Port::pending);
-        let labels = tx.chain(self.port.pending()).chain(further).map(|label| (label.flow, label.created));
-        labels.chain(self.host.rx.iter().map(|received| (received.leg.flow, received.leg.created.0)))
+        tx.chain(self.port.pending()).chain(self.more.iter().flat_map(Port::pending))
+    }
+
+    /// What its protocols have given up, by its own id.
+    pub fn given_up(&self) -> impl Iterator<Item = (u32, Token)> + '_ {
+        let tokens = self.parts.iter().flat_map(|part| part.machine.given_up());
+        tokens.map(|token| (self.id, token))
     }
 
     /// Totals by flow.
@@ -428,6 +441,11 @@ impl Agent {
                 linx.learn(paths, self.device);
             }
         }
+    }
+
+    /// What has come and waits for the host: id of the sender, and label.
+    pub fn received(&self) -> impl Iterator<Item = (u32, &Label)> + '_ {
+        self.host.rx.iter().map(|received| (received.from, &received.payload.label))
     }
 
     /// What has come and waits for the host: id of the sender, and token.

@@ -15,6 +15,7 @@ use logical::register::{RegisterFile, Serial, feature, offset, operation, serial
 use logical::wire::maintenance::{Access, Operation};
 use session_management::attribute::Attributes;
 use session_management::register::{self as session, Contact, Writer};
+use std::collections::BTreeSet;
 use voq_backpressure::csr::{self, PortCsr, Support};
 
 /// Device Identity: no vendor's number, only what kind of model answers.
@@ -131,6 +132,10 @@ pub(crate) struct Registers {
     pub spaces: Vec<Space>,
     /// The host gave an endpoint another id than was planned: no traffic starts.
     pub astray: bool,
+    /// Endpoints that the host has given an id, by device.
+    pub named: BTreeSet<u32>,
+    /// Endpoints that may send, by device.
+    pub enabled: BTreeSet<u32>,
     /// Packets of answers and their octets, by any device.
     pub answered: FlowStats,
 }

@@ -30,7 +30,7 @@ impl Protocol for Echo {
         let EchoTotals { stats, .. } = totals;
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let books = Books {
-            oldest_ps: age(run, left.oldest_message),
+            oldest_ps: age(run, left.awaited.and_then(|awaited| awaited.oldest)),
             mean: mean(run, stats.times.iter().map(|&time| u128::from(time)).sum()),
             paced: true,
             ..balanced(run, "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))

@@ -32,7 +32,7 @@ impl Protocol for Messages {
         let journeys = if answered { &data.round_trips } else { &data.messages };
         let times = journeys.iter().flat_map(|journeys| &journeys.bins).map(|bin| bin.latency_ps).sum();
         let books = Books {
-            oldest_ps: age(run, left.oldest_message),
+            oldest_ps: age(run, left.awaited.map_or(left.oldest_message, |awaited| awaited.oldest)),
             mean: mean(run, times),
             paced: true,
             ..books(run, carrier, stats, answered, &left)
@@ -68,7 +68,10 @@ fn books(run: &RunData, carrier: Carrier, stats: &FlowStats, answered: bool, lef
     let fact = |fact: ProtocolFact| stats.facts[fact as usize];
     let failed = fact(ProtocolFact::Failed);
     if answered {
-        let never = failed + fact(ProtocolFact::TimedOut);
+        // What is not answered and waited for no longer was given up, whatever came first: its engine failed,
+        // or it took too long. An engine may fail later, and so may that of an answer.
+        let waited = left.awaited.map_or(0, |awaited| awaited.count);
+        let never = stats.asked.saturating_sub(stats.round_trips + waited);
         return balanced(run, "requests", stats.asked, stats.round_trips, never);
     }
     match carrier {

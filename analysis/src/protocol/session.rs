@@ -32,9 +32,8 @@ impl Protocol for Session {
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
         let totals = of_flow(run, Some(flow))?;
         let stats = &totals.stats;
-        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
-        let (asked, lost) = fate(run, totals);
-        let oldest = [stats.oldest_waiting, left.oldest_message];
+        let (asked, lost) = fate(totals);
+        let oldest = [stats.oldest_waiting, totals.oldest_on_its_way];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
             mean: mean(run, stats.pdu_ps),
@@ -589,30 +588,31 @@ fn us(ps: u64) -> Num {
 }
 
 /// PDUs asked for, each copy of a broadcast counted, and those of them that will never arrive.
-fn fate(run: &RunData, totals: &SessionTotals) -> (u64, u64) {
+fn fate(totals: &SessionTotals) -> (u64, u64) {
     let stats = &totals.stats;
-    let left = run.outcome.left.get(usize::from(totals.flow)).copied().unwrap_or_default();
     let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
     let asked = stats.pdus_sent - stats.broadcasts + copies.saturating_sub(stats.filtered);
-    // Nobody is told of a PDU of type 9 that was lost whole. But what is under way is in a packet or a
-    // message, at the least one for each PDU; more of them than that cannot arrive any more.
-    let under_way = stats.pdus_waiting + stats.data_held + left.packets + left.messages;
-    // What did not arrive as it was sent did not arrive. More may be told as lost than was sent, where
-    // messages came twice, or several of one PDU were lost.
+    // Nobody is told of a PDU of type 9 that was lost whole. What is under way is somewhere, and what is
+    // nowhere will not arrive.
+    let under_way = stats.pdus_waiting + totals.on_their_way + stats.behind;
+    // What did not arrive as it was sent did not arrive.
     let missing = asked.saturating_sub(stats.pdus_delivered);
-    let known = (stats.pdus_lost + stats.pdus_failed + stats.pdus_damaged).min(missing);
-    // A packet that switches copy stands for as many PDUs as it has copies.
-    if totals.multicast && left.packets + left.messages > 0 {
-        return (asked, known);
+    let nowhere = missing.saturating_sub(under_way);
+    // A frame for several nodes is several PDUs, or one that switches copy: what is known to be lost says
+    // more of these, at the most that all of them are.
+    if totals.multicast || stats.broadcasts + stats.flooded + stats.repeated > 0 {
+        let known = (stats.pdus_lost + stats.pdus_failed + stats.pdus_damaged).min(missing);
+        let copied = totals.multicast && totals.on_their_way > 0;
+        return (asked, if copied { known } else { nowhere.max(known) });
     }
-    (asked, missing.saturating_sub(under_way).max(known))
+    (asked, nowhere)
 }
 
 impl SessionSummary {
     /// Every flow of session management of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
         let all = run.outcome.totals.of::<SessionTotals>();
-        all.map(|totals| Self::new(flow_name(run, totals.flow), totals, fate(run, totals).1)).collect()
+        all.map(|totals| Self::new(flow_name(run, totals.flow), totals, fate(totals).1)).collect()
     }
 
     /// `never`: PDUs that will not arrive.

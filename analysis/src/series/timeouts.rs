@@ -5,7 +5,7 @@ use crate::csv::{Cell, Column, csv, whole};
 use crate::ports::variants;
 use crate::report::VariantReport;
 use models::probe::{ProtocolFact, TimeoutKind};
-use models::stats::LinkStats;
+use models::stats::{LinkStats, TransferTotals};
 
 /// What is known of why something did not come in time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +76,8 @@ const fn told(kind: TimeoutKind) -> (&'static str, &'static str, Why) {
     }
 }
 
-/// Whether something of a flow was lost in the run, by the fabric or the scenario, or refused by a host.
+/// Whether something of a flow was lost in the run, by the fabric or the scenario, or refused by a host. Who
+/// finds an octet wrong discards it all.
 fn loses(report: &VariantReport, flow: u16) -> bool {
     let collector = &report.run.collector;
     let index = usize::from(flow);
@@ -89,7 +90,9 @@ fn loses(report: &VariantReport, flow: u16) -> bool {
         let of = |fact: ProtocolFact| stats.facts[fact as usize];
         of(ProtocolFact::Discarded) + of(ProtocolFact::Abandoned)
     });
-    dropped + scenario > 0 || given_up > waited
+    let transfers = report.run.outcome.totals.of_flow::<TransferTotals>(index);
+    let damaged = transfers.map_or(0, |totals| totals.stats.damaged);
+    dropped + scenario + damaged > 0 || given_up > waited
 }
 
 /// Whether a link damaged anything, or was down.

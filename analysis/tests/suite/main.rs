@@ -5,6 +5,7 @@ mod accounts;
 mod collect;
 mod conduit_races;
 mod coverage;
+mod fates;
 mod figures;
 mod linx_races;
 mod pictures;

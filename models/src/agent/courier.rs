@@ -127,10 +127,10 @@ impl Courier {
         }
         let there = self.coming.entry(name).or_default();
         *there += octets.len() as u64;
-        self.stats.octets += octets.len() as u64;
         if *there < whole {
             return;
         }
+        self.stats.octets += whole;
         self.coming.remove(&name);
         self.stats.received += 1;
         if whole > self.eager
@@ -164,13 +164,19 @@ pub(crate) fn name(pdu: &[u8]) -> Option<(u64, u64)> {
     header(pdu).map(|[name, whole, at]| (name, if whole == 0 { u64::MAX } else { at }))
 }
 
+/// The name of the message that a PDU is a part of, if it does not confirm one.
+pub(crate) fn message(pdu: &[u8]) -> Option<u64> {
+    header(pdu).filter(|[_, whole, _]| *whole > 0).map(|[name, ..]| name)
+}
+
 /// What the ranks of one flow have come to. `waiting`: PDUs that wait for a connection, where the books of
-/// the transport do not know them.
+/// the transport do not know them; `on_their_way`: messages of which a PDU is on its way, where it knows.
 pub(crate) fn audit(
     flow: u16,
     transport: ProgramTransport,
     ranks: &[&Courier],
     waiting: u64,
+    on_their_way: Option<u64>,
 ) -> ProgramTotals {
     let mut stats = CourierStats::default();
     let mut all = Vec::with_capacity(ranks.len());
@@ -179,7 +185,7 @@ pub(crate) fn audit(
         all.push(rank.program.stats());
     }
     all.sort_unstable_by_key(|rank| rank.rank);
-    ProgramTotals { flow, transport, ranks: all, stats, waiting }
+    ProgramTotals { flow, transport, ranks: all, stats, waiting, on_their_way }
 }
 
 impl Program {
@@ -242,7 +248,7 @@ mod tests {
             two.heard(&first[pdus - 1].1);
             let back = said(&mut two, 2);
             assert_eq!(back.len(), 1 + confirmed / 2);
-            let all = audit(0, ProgramTransport::Linx, &[&one, &two], 0);
+            let all = audit(0, ProgramTransport::Linx, &[&one, &two], 0, None);
             assert_eq!(all.ranks[0].end, None);
             // The confirmation of the second message was taken before.
             if confirmed > 0 {
@@ -255,7 +261,7 @@ mod tests {
                 one.heard(pdu);
             });
             assert!(said(&mut one, 3).is_empty());
-            let all = audit(0, ProgramTransport::Linx, &[&two, &one], 0);
+            let all = audit(0, ProgramTransport::Linx, &[&two, &one], 0, None);
             assert!(all.ranks.iter().all(|rank| rank.end.is_some()), "{all:?}");
             assert_eq!((all.ranks[0].rank, all.stats.corrupt), (0, 0));
             assert_eq!((all.stats.sent, all.stats.received, all.stats.confirmed), (3, 3, confirmed as u64));
@@ -273,7 +279,7 @@ mod tests {
             two.heard(&wrong);
         }
         two.heard(&pdu[..5]);
-        let all = audit(0, ProgramTransport::Session, &[&two], 0);
+        let all = audit(0, ProgramTransport::Session, &[&two], 0, None);
         assert_eq!((all.stats.received, all.stats.corrupt), (0, pdu.len() as u64 + 1));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::deadlines::Deadlines;
 use super::machine::{Plugged, conveyance};
-use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
+use super::protocol::{Awaited, Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{Carrier, ProtocolSettings};
 use crate::observe::probe::{ProtocolFact, TimeoutKind};
@@ -82,7 +82,7 @@ impl Plugged for Echo {
 impl Echo {
     fn send(&mut self, cx: &mut Cx<'_>) {
         let token = self.sender.send(cx, self.conveyance);
-        self.waiting.insert(token, cx.now.saturating_add(self.timeout));
+        self.waiting.insert(token, cx.now.saturating_add(self.timeout), cx.fabric_now);
         self.stats.sent += 1;
     }
 
@@ -156,6 +156,10 @@ impl Protocol for Echo {
 
     fn poll_timeout(&self) -> Option<u64> {
         self.waiting.next()
+    }
+
+    fn awaited(&self) -> Option<Awaited> {
+        Some(self.waiting.awaited())
     }
 
     fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {

@@ -599,7 +599,7 @@ impl Protocol for Linx {
         if !ranks.is_empty() {
             let waiting = nodes.iter().flat_map(|(_, node)| node.waiting.values());
             let waiting = waiting.map(|pdus| pdus.len() as u64).sum();
-            totals.push(courier::audit(ends.flow, ProgramTransport::Linx, &ranks, waiting));
+            totals.push(courier::audit(ends.flow, ProgramTransport::Linx, &ranks, waiting, None));
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{Order, Report};
 use crate::observe::probe::{
     Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind, Timeout, TimeoutKind,
 };
+pub(crate) use crate::observe::stats::Awaited;
 use crate::observe::totals::Totals;
 use logical::engine::message;
 use logical::wire::Payload;
@@ -185,9 +186,32 @@ pub(crate) trait Protocol: Any + Debug + std::marker::Send {
         None
     }
 
+    /// What this end has asked and still waits for; `None`: it does not wait for answers, and what it has
+    /// sent is under way for as long as it is somewhere.
+    fn awaited(&self) -> Option<Awaited> {
+        None
+    }
+
+    /// What it has sent and takes for lost: it is not under way, though it may still arrive.
+    fn given_up(&self) -> Vec<Token> {
+        Vec::new()
+    }
+
     /// What the flow has come to at the end of the run. Asked of the first end of each kind, which sees them
     /// all.
     fn audit(&self, _ends: &Ends<'_>, _totals: &mut Totals) {}
+}
+
+/// A PDU of session management, or a part of one, that is on its way: in the fabric, at a host or in an
+/// engine that has not given it up.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Aboard {
+    /// Id of its sender.
+    pub from: u32,
+    /// As [`Label::pdu`], never 0.
+    pub pdu: u32,
+    /// As [`Label::asked`].
+    pub asked: u64,
 }
 
 /// All ends of a flow, when the run is over.
@@ -199,6 +223,8 @@ pub(crate) struct Ends<'a> {
     pub nodes: &'a [(u32, &'a dyn Protocol)],
     /// What is in the fabric or waits for a host.
     pub carried: &'a dyn Fn() -> BTreeSet<(u32, Token)>,
+    /// PDUs of this flow that are on their way.
+    pub aboard: &'a dyn Fn() -> Vec<Aboard>,
 }
 
 impl<'a> Ends<'a> {
@@ -248,12 +274,7 @@ impl Cx<'_> {
     /// Hands something to the host, which hands it to the port. Its end is told through
     /// [`Protocol::outcome`].
     pub fn send(&mut self, send: Send) -> Token {
-        self.order(send, None, None)
-    }
-
-    /// Likewise something that was sent before, under the token `first`: the scenario has it sent once more.
-    pub fn send_copy(&mut self, send: Send, first: Token) -> Token {
-        self.order(send, None, Some(first as u32))
+        self.order(send, None)
     }
 
     /// The flow in whose name the protocol acts.
@@ -284,17 +305,17 @@ impl Cx<'_> {
         let (created, at, parts) = (to.leg.created.0, to.leg.at.0, to.leg.parts);
         let trail = Trail { token: label.token, created, at, parts, octets: to.leg.payload };
         let send = Send { to: to.from, priority: to.priority, conveyance: to.conveyance, payload };
-        self.order(send, Some(Box::new(trail)), None)
+        self.order(send, Some(Box::new(trail)))
     }
 
-    /// `original`: position of what it repeats.
-    fn order(&mut self, send: Send, trail: Option<Box<Trail>>, original: Option<u32>) -> Token {
+    fn order(&mut self, send: Send, trail: Option<Box<Trail>>) -> Token {
         // The upper bits say to which protocol of the agent the outcome goes.
         let token = u64::from(self.part) << PART_SHIFT | *self.sent;
         let label = Label {
             flow: self.flow,
             sequence: *self.sent as u32,
-            original: original.unwrap_or(*self.sent as u32),
+            pdu: send.payload.label.pdu,
+            asked: send.payload.label.asked,
             token,
             octets: send.payload.octets() as u32,
             created: self.fabric_now,

@@ -6,7 +6,7 @@
 
 use super::data::Data;
 use super::deadlines::Deadlines;
-use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Token};
+use super::protocol::{Awaited, Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::observe::probe::{ProtocolFact, TimeoutKind};
 use sim_core::Time;
@@ -32,7 +32,7 @@ impl Rpc {
 
     fn ask(&mut self, cx: &mut Cx<'_>) {
         let token = self.sender.send(cx, self.conveyance);
-        self.waiting.insert(token, cx.now.saturating_add(self.timeout));
+        self.waiting.insert(token, cx.now.saturating_add(self.timeout), cx.fabric_now);
     }
 
     /// A request is over; a closed loop asks again.
@@ -96,5 +96,9 @@ impl Protocol for Rpc {
 
     fn poll_timeout(&self) -> Option<u64> {
         self.waiting.next()
+    }
+
+    fn awaited(&self) -> Option<Awaited> {
+        Some(self.waiting.awaited())
     }
 }

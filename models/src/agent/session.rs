@@ -78,8 +78,10 @@ enum Answer {
 struct Taking {
     /// The application for whose flow it was sent.
     app: usize,
-    /// Position among what its sender sent, of the first if it was sent more than once.
-    original: u32,
+    /// Which PDU of its sender it is, or is a part of; 0: none.
+    pdu: u32,
+    /// Its sender hears that it has come.
+    answered: bool,
 }
 
 impl Node {
@@ -223,14 +225,18 @@ impl Session {
         match action {
             Action::Restart(reuses, None) => {
                 self.forget(cx, reuses);
-                self.begin(cx);
+                // While the hardware is being reset there is no software to begin.
+                if self.node.reset.is_none() {
+                    self.begin(cx);
+                }
             }
             Action::Restart(reuses, Some(time)) => {
                 self.forget(cx, reuses);
                 if self.apps[0].config.announces {
                     cx.reset();
                 }
-                self.node.reset = Some(Time(cx.fabric_now.saturating_add(time)));
+                // Resets that overlap are one, up to the end of the last.
+                self.node.reset = self.node.reset.max(Some(Time(cx.fabric_now.saturating_add(time))));
             }
             action => self.seat(cx, app).act(cx, action),
         }
@@ -422,7 +428,8 @@ impl Protocol for Session {
             self.apps[app].stats.data_until = Time(cx.fabric_now);
         }
         let label = &received.payload.label;
-        self.node.taking = self.of_flow(label.flow).map(|app| Taking { app, original: label.original });
+        let answered = matches!(received.conveyance, Conveyance::Message { .. });
+        self.node.taking = self.of_flow(label.flow).map(|app| Taking { app, pdu: label.pdu, answered });
         match received.conveyance {
             Conveyance::Stream { cos, stream_id } => {
                 self.node.endpoint.handle_pdu(cx.now, from, cos, stream_id, octets);
@@ -463,6 +470,14 @@ impl Protocol for Session {
 
     fn arrival(&mut self, cx: &mut Cx<'_>) {
         self.keep_for_census(cx.fabric_now);
+        // A node that is being reset can be reset again, also at the instant at which it would be up.
+        for app in 0..self.apps.len() {
+            while self.node.reset.is_some()
+                && let Some(action) = self.apps[app].restart_due(cx.fabric_now)
+            {
+                self.act(cx, app, action);
+            }
+        }
         if self.node.reset.is_some_and(|until| until.0 <= cx.fabric_now) {
             self.node.reset = None;
             self.announce(cx);
@@ -490,7 +505,10 @@ impl Protocol for Session {
     fn poll_arrival(&self) -> Option<Time> {
         match self.node.reset {
             None => self.apps.iter().filter_map(Application::next).min(),
-            until => self.apps.iter().filter_map(|app| app.sender.next()).chain(until).min(),
+            until => {
+                let outside = self.apps.iter().flat_map(|app| [app.sender.next(), app.next_restart()]);
+                outside.flatten().chain(until).min()
+            }
         }
     }
 
@@ -501,10 +519,11 @@ impl Protocol for Session {
             Some(audit::End { device, node, app })
         });
         let nodes: Vec<audit::End<'_>> = nodes.collect();
-        totals.push(audit::audit(ends.flow, ends.at, &nodes));
+        let (sessions, messages) = audit::audit(ends.flow, ends.at, &nodes, &(ends.aboard)());
+        totals.push(sessions);
         let ranks: Vec<&Courier> = nodes.iter().filter_map(|end| end.app.courier.as_deref()).collect();
         if !ranks.is_empty() {
-            totals.push(courier::audit(ends.flow, ProgramTransport::Session, &ranks, 0));
+            totals.push(courier::audit(ends.flow, ProgramTransport::Session, &ranks, 0, Some(messages)));
         }
     }
 }

@@ -4,6 +4,10 @@ use super::data::Data;
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use crate::endpoint::traffic::{Draw, Source};
 use sim_core::Time;
+use std::collections::VecDeque;
+
+/// Failures that are remembered, the last ones: more than wait at hosts.
+const FAILURES: usize = 1 << 10;
 
 /// Sends by an arrival process, and takes what comes.
 ///
@@ -12,12 +16,14 @@ use sim_core::Time;
 pub(crate) struct Workload {
     sender: Sender,
     conveyance: Conveyance,
+    /// What has failed; some of it may have arrived, and wait for its host.
+    failed: VecDeque<Token>,
 }
 
 impl Workload {
     /// Without a source it only takes what comes.
     pub fn new(sender: Sender, conveyance: Conveyance) -> Self {
-        Workload { sender, conveyance }
+        Workload { sender, conveyance, failed: VecDeque::new() }
     }
 }
 
@@ -38,10 +44,20 @@ impl Protocol for Workload {
 
     fn received(&mut self, _: &mut Cx<'_>, _: Received) {}
 
-    fn outcome(&mut self, cx: &mut Cx<'_>, _: Token, _: Outcome) {
+    fn outcome(&mut self, cx: &mut Cx<'_>, token: Token, outcome: Outcome) {
+        if matches!(outcome, Outcome::Failed) {
+            if self.failed.len() == FAILURES {
+                self.failed.pop_front();
+            }
+            self.failed.push_back(token);
+        }
         if self.sender.again(cx.fabric_now) {
             self.sender.send(cx, self.conveyance);
         }
+    }
+
+    fn given_up(&self) -> Vec<Token> {
+        self.failed.iter().copied().collect()
     }
 }
 

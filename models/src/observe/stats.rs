@@ -189,6 +189,22 @@ impl FlowStats {
     }
 }
 
+/// What the ends of a flow have asked and still wait for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Awaited {
+    /// How many.
+    pub count: u64,
+    /// When the oldest was sent.
+    pub oldest: Option<Time>,
+}
+
+impl Awaited {
+    fn add(&mut self, other: Awaited) {
+        self.count += other.count;
+        self.oldest = self.oldest.into_iter().chain(other.oldest).min();
+    }
+}
+
 /// What of one flow was still under way when the run ended.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowLeft {
@@ -204,6 +220,9 @@ pub struct FlowLeft {
     pub messages: u64,
     /// When the oldest of these messages, PDUs, doorbells, reads and writes was sent.
     pub oldest_message: Option<Time>,
+    /// What its ends wait for, where they wait for answers: what one has given up may be somewhere, and is
+    /// not waited for.
+    pub awaited: Option<Awaited>,
 }
 
 impl FlowLeft {
@@ -220,6 +239,10 @@ impl FlowLeft {
         self.packets += other.packets;
         self.to_arrive += other.to_arrive;
         self.oldest_packet = self.oldest_packet.into_iter().chain(other.oldest_packet).min();
+    }
+
+    pub(crate) fn wait(&mut self, awaited: Awaited) {
+        self.awaited.get_or_insert_default().add(awaited);
     }
 
     pub(crate) fn message(&mut self, created: u64) {
@@ -302,11 +325,10 @@ pub struct SessionStats {
     pub pdus_failed: u64,
     /// PDUs that still wait at their senders: for a conduit, or for their turn on its stream.
     pub pdus_waiting: u64,
-    /// When the oldest was sent of those that wait at their senders, or of which these do not know yet what
-    /// became of them.
+    /// When the oldest of these was sent.
     pub oldest_waiting: Option<Time>,
-    /// Data messages that have not left, or of which nobody knows yet what became of them.
-    pub data_held: u64,
+    /// Frames that wait to leave into a segment behind a bridge.
+    pub behind: u64,
     /// PDUs sent as broadcasts.
     pub broadcasts: u64,
     /// Copies of broadcasts that reached applications.
@@ -420,7 +442,7 @@ impl SessionStats {
         self.pdus_failed += other.pdus_failed;
         self.pdus_waiting += other.pdus_waiting;
         self.oldest_waiting = self.oldest_waiting.into_iter().chain(other.oldest_waiting).min();
-        self.data_held += other.data_held;
+        self.behind += other.behind;
         self.broadcasts += other.broadcasts;
         self.broadcasts_delivered += other.broadcasts_delivered;
         self.octets_delivered += other.octets_delivered;
@@ -491,6 +513,10 @@ pub struct SessionTotals {
     pub multicast: bool,
     /// There is a bridge or a broadcast server.
     pub bridged: bool,
+    /// PDUs of which something is on its way, and nothing waits at their senders any more: each once.
+    pub on_their_way: u64,
+    /// When the oldest of these was sent, as far as it says so.
+    pub oldest_on_its_way: Option<Time>,
     /// What the nodes counted.
     pub stats: SessionStats,
     /// Every record, by device and peer.

@@ -95,9 +95,11 @@ pub(crate) struct Label {
     pub flow: u16,
     /// Position among what the agent sent.
     pub sequence: u32,
-    /// Where the scenario has a message sent twice: position of the one that left first, among what the
-    /// agent sent; else its own.
-    pub original: u32,
+    /// Which PDU of session management it is, or is a part of, counted from 1 by its sender in its flow; 0:
+    /// it is none, management for instance. What leaves twice has one number.
+    pub pdu: u32,
+    /// When that PDU was asked for, as far as its octets say so, else when it left, ps.
+    pub asked: u64,
     /// Token of its sender.
     pub token: u64,
     /// Length that was sent, padding not counted.

@@ -215,14 +215,27 @@ pub struct EnumerationReport {
     pub timeouts: u64,
     /// Devices that did not answer, were held by another host, or got no id.
     pub problems: u64,
-    /// Whether every endpoint got the id that was planned for it. If not, no traffic starts.
+    /// Endpoints that were to get an id, the host among them.
+    pub endpoints: u64,
+    /// Of these, got none.
+    pub unnamed: u64,
+    /// Of these, were never told that they may send: what they would have sent was never asked for.
+    pub silent: u64,
+    /// An endpoint got another id than was planned for it: no traffic starts.
+    pub astray: bool,
+    /// Whether every endpoint got the id that was planned for it.
     pub as_planned: bool,
 }
 
 impl EnumerationReport {
-    /// When everything was done, if it was.
+    /// When the host had nothing more to do, if it came so far.
     pub fn done(&self) -> Option<Time> {
         self.phases.last().filter(|phase| phase.name == "start")?.until
+    }
+
+    /// When every endpoint could send, if all could.
+    pub fn all_started(&self) -> Option<Time> {
+        self.done().filter(|_| !self.astray && self.silent == 0)
     }
 }
 
@@ -265,15 +278,21 @@ impl Diary {
     }
 }
 
-/// Puts the report together; of register accesses of the host: packets, repetitions included, and those that
-/// were never answered.
-pub(crate) fn report(
-    diary: &Diary,
-    host: &Enumerator,
-    (packets, unanswered): (u64, u64),
-    spaces: &[Space],
-    as_planned: bool,
-) -> EnumerationReport {
+/// What became of what the host asked, and of endpoints: see [`EnumerationReport`].
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Fate {
+    pub packets: u64,
+    /// Register accesses that were never answered.
+    pub unanswered: u64,
+    pub astray: bool,
+    pub endpoints: u64,
+    pub unnamed: u64,
+    pub silent: u64,
+}
+
+/// Puts the report together.
+pub(crate) fn report(diary: &Diary, host: &Enumerator, fate: &Fate, spaces: &[Space]) -> EnumerationReport {
+    let &Fate { packets, unanswered, astray, endpoints, unnamed, silent } = fate;
     // A node of session management without a block has the upper half for itself, with the first bit set.
     let number = |tag: u32| if tag & 1 << 31 == 0 { tag } else { tag & 0xFFFF };
     let by_tag = |tag: u32| {
@@ -308,6 +327,10 @@ pub(crate) fn report(
         repetitions,
         timeouts: repetitions + unanswered,
         problems: diary.problems,
-        as_planned,
+        endpoints,
+        unnamed,
+        silent,
+        astray,
+        as_planned: !astray && unnamed == 0,
     }
 }

@@ -4,8 +4,9 @@
 //! deadlines share one timer. Packets that it makes join the injection queue like those of traffic sources,
 //! after creations that are due by then.
 
+use crate::agent::data::Label;
 use crate::agent::port::Arrival;
-use crate::agent::protocol::{Conveyance, Ends, Protocol, Send};
+use crate::agent::protocol::{Aboard, Conveyance, Ends, Protocol, Send, Token};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
 use crate::config::{DeviceModel, EndpointConfig, FabricConfig, PacketSize, ProtocolConfig};
 use crate::endpoint::Left;
@@ -25,7 +26,8 @@ use logical::wire::{Body, Packet, Payload as Octets, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Endpoints that are interfaces of one host.
 #[derive(Debug, Default)]
@@ -521,8 +523,41 @@ impl<P: Build> Fabric<P> {
                 flows[usize::from(label.flow)].message(label.created);
             }
         }
-        for (flow, sent) in self.hosts.agents.iter().flatten().flat_map(|agent| agent.waiting()) {
-            flows[usize::from(flow)].message(sent);
+        let agents = || self.hosts.agents.iter().flatten();
+        let given_up: BTreeSet<(u32, Token)> = agents().flat_map(|agent| agent.given_up()).collect();
+        for (flow, sent, from) in agents().flat_map(|agent| agent.waiting()) {
+            if from.is_none_or(|from| !given_up.contains(&from)) {
+                flows[usize::from(flow)].message(sent);
+            }
+        }
+        for (flow, protocol) in agents().flat_map(|agent| agent.protocols()) {
+            if let Some(awaited) = protocol.awaited() {
+                flows[usize::from(flow)].wait(awaited);
+            }
+        }
+        flows
+    }
+
+    /// PDUs of session management on their way, by flow.
+    fn aboard(&self) -> BTreeMap<u16, Vec<Aboard>> {
+        let mut flows: BTreeMap<u16, Vec<Aboard>> = BTreeMap::new();
+        let mut note = |from: u32, label: &Label| {
+            if label.pdu > 0 {
+                let Label { pdu, asked, .. } = *label;
+                flows.entry(label.flow).or_default().push(Aboard { from, pdu, asked });
+            }
+        };
+        // The engine of a message has it until it is answered or given up; of a PDU nobody hears again.
+        for cargo in self.links.packets.cargoes.iter() {
+            if let body @ Body::Stream(_) = &cargo.body
+                && let Some(data) = body.payload()
+            {
+                note(cargo.source, &data.label);
+            }
+        }
+        for agent in self.hosts.agents.iter().flatten() {
+            agent.unsent().for_each(|label| note(agent.id, label));
+            agent.received().for_each(|(from, label)| note(from, label));
         }
         flows
     }
@@ -536,19 +571,27 @@ impl<P: Build> Fabric<P> {
             }
         }
         let carried = || {
-            let packets = self.links.packets.cargoes.iter().map(|cargo| (cargo.source, cargo.label.token));
+            // What is cut into packets has its label in each part, a response beside it.
+            let token =
+                |cargo: &Cargo| cargo.body.payload().map_or(cargo.label.token, |data| data.label.token);
+            let packets = self.links.packets.cargoes.iter().map(|cargo| (cargo.source, token(cargo)));
             let waiting = self.hosts.agents.iter().flatten().flat_map(|agent| agent.received_waiting());
             packets.chain(waiting).collect()
         };
+        let aboard = LazyCell::new(|| self.aboard());
         let mut totals = Totals::default();
         for (flow, nodes) in &flows {
+            let aboard = || aboard.get(flow).cloned().unwrap_or_default();
             // Of each kind the first: those of a kind look at each other.
             let mut kinds = Vec::new();
             for (_, node) in nodes {
                 let kind = (*node as &dyn Any).type_id();
                 if !kinds.contains(&kind) {
                     kinds.push(kind);
-                    node.audit(&Ends { flow: *flow, at: end, nodes, carried: &carried }, &mut totals);
+                    node.audit(
+                        &Ends { flow: *flow, at: end, nodes, carried: &carried, aboard: &aboard },
+                        &mut totals,
+                    );
                 }
             }
         }

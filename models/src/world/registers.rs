@@ -19,7 +19,7 @@ use crate::ids::{EndpointId, Node, SwitchId};
 use crate::observe::Build;
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, PacketId, RegisterEvent, RegisterStep};
-use crate::registers::enumeration::{EnumerationReport, Outline, report};
+use crate::registers::enumeration::{EnumerationReport, Fate, Outline, plan, report};
 use crate::registers::{Effect, Space};
 use crate::switch::{COPIED, DROP, Hop, Routes};
 use crate::world::Fabric;
@@ -197,8 +197,10 @@ impl<P: Build> Fabric<P> {
                 Effect::Voq { .. } => {}
                 Effect::BaseId(id) => {
                     self.registers.astray |= self.links.config.owners.get(id as usize) != Some(&device);
+                    self.registers.named.insert(device);
                 }
                 Effect::Enabled if !self.registers.astray => {
+                    self.registers.enabled.insert(device);
                     self.start_sources(cx.now().0, device);
                     wakes = true;
                 }
@@ -288,13 +290,18 @@ impl<P: Build> Fabric<P> {
     /// What the host did.
     pub(super) fn enumeration_report(&self) -> Option<EnumerationReport> {
         let (host, accesses) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
-        let spaces = &self.registers.spaces;
-        Some(report(
-            &host.diary,
-            &host.host,
-            (accesses.packets, accesses.unanswered),
-            spaces,
-            !self.registers.astray,
-        ))
+        let planned = plan(&Outline::of(&self.links.config)?).ids;
+        let planned =
+            || (0..).zip(&planned).filter(|(_, id)| id.is_some()).map(|(device, _): (u32, _)| device);
+        let registers = &self.registers;
+        let fate = Fate {
+            packets: accesses.packets,
+            unanswered: accesses.unanswered,
+            astray: registers.astray,
+            endpoints: planned().count() as u64,
+            unnamed: planned().filter(|device| !registers.named.contains(device)).count() as u64,
+            silent: planned().filter(|device| !registers.enabled.contains(device)).count() as u64,
+        };
+        Some(report(&host.diary, &host.host, &fate, &registers.spaces))
     }
 }

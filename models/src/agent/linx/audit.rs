@@ -42,8 +42,7 @@ pub(crate) fn audit(
             let on_its_way = |token: Token| {
                 node.sending.contains_key(&token) || in_flight.contains(&(node.config.node.into(), token))
             };
-            let both = other.is_up(back);
-            messages(&mut totals, life, node.is_up(connection), &other.ledger.lives[back], both, on_its_way);
+            messages(&mut totals, life, node.is_up(connection), &other.ledger.lives[back], on_its_way);
             if node.config.node > peer {
                 continue;
             }
@@ -60,20 +59,19 @@ pub(crate) fn audit(
     totals
 }
 
-/// What became of the messages of one direction: `sender` is the life at the end that sends. `both`: the
-/// other end is up, too.
+/// What became of the messages of one direction: `sender` is the life at the end that sends. The other end
+/// may be down: what is not on its way to it then will not come either.
 fn messages(
     totals: &mut LinxTotals,
     sender: &Life,
     up: bool,
     receiver: &Life,
-    both: bool,
     on_its_way: impl Fn(Token) -> bool,
 ) {
     let sent = sender.sent_before + u64::from(sender.sent);
     let next = if receiver.their_number == sender.number { receiver.their_next } else { 0 };
     let open = if up { u64::from(sender.sent - next) } else { 0 };
-    let unseen = if up && both { sender.unseen(next, receiver, on_its_way) } else { 0 };
+    let unseen = if up { sender.unseen(next, receiver, on_its_way) } else { 0 };
     totals.unseen += unseen;
     totals.under_way += open - unseen;
     totals.lost += sent - receiver.delivered - receiver.missing - open;

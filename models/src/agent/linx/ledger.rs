@@ -87,7 +87,7 @@ pub(super) struct Life {
     pub missing: u64,
     /// Data frames of this connection: what was sent, and the position of its message.
     frames: VecDeque<(Token, u32)>,
-    /// Data frames of the peer that came in this connection.
+    /// Data frames of the peer that came, also those for which the connection was not up yet.
     arrived: VecDeque<Token>,
 }
 
@@ -225,7 +225,6 @@ impl Ledger {
         life.sent_before += u64::from(life.sent);
         life.sent = 0;
         life.frames.clear();
-        life.arrived.clear();
         self.pulses[connection] = Pulse { heard: now, heard_at: fabric_now, period };
     }
 

@@ -4,7 +4,7 @@ use super::bridge::Beyond;
 use super::census::Census;
 use super::launch::{self, Launcher};
 use super::setup::spoken;
-use super::{Node, Role, names};
+use super::{Node, Role, Taking, names};
 use crate::agent::Service;
 use crate::agent::courier::{self, Courier, Step};
 use crate::agent::protocol::{Cx, Token};
@@ -50,6 +50,9 @@ pub(super) enum Action {
     Computed(u32),
 }
 
+/// PDUs that have come and are remembered, of each sender: several times what it may have under way.
+const RECENT: usize = 4 * super::DATA_WINDOW;
+
 /// Which PDU one is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
@@ -75,6 +78,8 @@ pub(super) struct Part {
     pub ends: bool,
     /// When the PDU was sent, if it is long enough to say so.
     pub sent: Option<Time>,
+    /// Which PDU of the application it is, counted from 1.
+    pub pdu: u32,
 }
 
 /// The application that takes PDUs, one after the other.
@@ -123,6 +128,8 @@ pub(super) struct Application {
     consumer: Option<Box<Taker>>,
     /// Which PDUs have come, where some may come twice.
     seen: BTreeSet<Name>,
+    /// The last PDUs that have come of each node that is told so: it may not have heard of it.
+    recent: BTreeMap<u16, VecDeque<u32>>,
     /// The rank of a program that it runs.
     pub courier: Option<Box<Courier>>,
     pub stats: SessionStats,
@@ -155,6 +162,7 @@ impl Application {
             entries: 0,
             under_way: BTreeMap::new(),
             seen: BTreeSet::new(),
+            recent: BTreeMap::new(),
             consumer: config.consumer.map(|consumer| {
                 Box::new(Taker {
                     service: Service::new(consumer.service, seed, &format!("{path}/{flow}/consumer")),
@@ -215,6 +223,23 @@ impl Application {
         self.agenda.first_entry().filter(|entry| entry.key().0 <= now).map(|entry| entry.remove())
     }
 
+    /// The first restart on the agenda.
+    fn restart(&self) -> Option<(u64, u64)> {
+        let restart = |entry: &(&(u64, u64), &Action)| matches!(entry.1, Action::Restart(..));
+        self.agenda.iter().find(restart).map(|(&key, _)| key)
+    }
+
+    /// When its node restarts next, whether its software is up or not.
+    pub fn next_restart(&self) -> Option<Time> {
+        self.restart().map(|(at, _)| Time(at))
+    }
+
+    /// A restart that is due by now, taken off the agenda before all else.
+    pub fn restart_due(&mut self, now: u64) -> Option<Action> {
+        let key = self.restart().filter(|&(at, _)| at <= now)?;
+        self.agenda.remove(&key)
+    }
+
     /// When it wants something next.
     pub fn next(&self) -> Option<Time> {
         let planned = self.agenda.first_key_value().map(|(&(at, _), _)| Time(at));
@@ -265,6 +290,7 @@ impl Application {
         self.stats.pdus_lost += self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
         self.waiting.clear();
         self.under_way.clear();
+        self.launcher.forget();
         if let Some(taker) = &mut self.consumer {
             taker.waiting.clear();
             taker.stopped = false;
@@ -285,18 +311,37 @@ impl Application {
         let queued = node.endpoint.queued_pdus(self.spoken()) as u64;
         stats.pdus_waiting = queued + self.waiting.values().map(|queue| queue.len() as u64).sum::<u64>();
         stats.never_struck = self.launcher.never_struck();
+        stats.behind = self.beyond.waiting();
+        let queued = self.unsent(node).filter_map(|pdu| self.sent_at(pdu));
+        let begun = self.launcher.begun().filter_map(|part| part.sent);
+        stats.oldest_waiting = queued.chain(begun).min();
+        stats
+    }
+
+    /// PDUs of which nothing has left.
+    pub fn unsent<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = &'a [u8]> {
+        let waiting = self.waiting.values().flatten().map(Vec::as_slice);
+        waiting.chain(node.endpoint.unsent_pdus(self.spoken()))
+    }
+
+    /// Data messages that the scenario has not let leave yet.
+    pub fn held(&self) -> impl Iterator<Item = Part> + '_ {
         let delayed = self.agenda.values().filter_map(|action| match action {
             Action::Leave(message) => message.part(),
             _ => None,
         });
-        let held = || delayed.clone().chain(self.launcher.held_data());
-        stats.data_held = (self.under_way.len() + held().count()) as u64 + self.beyond.waiting();
-        let waiting = self.waiting.values().flatten().map(Vec::as_slice);
-        let queued = waiting.chain(node.endpoint.unsent_pdus(self.spoken()));
-        let queued = queued.filter_map(|pdu| self.sent_at(pdu));
-        let parts = self.under_way.values().copied().chain(held());
-        stats.oldest_waiting = queued.chain(parts.filter_map(|part| part.sent)).min();
-        stats
+        delayed.chain(self.launcher.held_data())
+    }
+
+    /// PDUs that have come of which parts may still be on their way, or their senders may not know: node, and
+    /// number there.
+    pub fn came(&self) -> impl Iterator<Item = (u16, u32)> + '_ {
+        let seen = self.seen.iter().filter_map(|name| match *name {
+            Name::Carried(peer, pdu) => Some((peer, pdu)),
+            Name::Told(..) => None,
+        });
+        let recent = self.recent.iter().flat_map(|(&peer, pdus)| pdus.iter().map(move |&pdu| (peer, pdu)));
+        seen.chain(recent)
     }
 
     /// Whether a PDU was sent before an end of its stream restarted.
@@ -694,12 +739,20 @@ impl Seat<'_> {
                 Some(_) => courier::name(octets),
                 None => name(peer, octets, header),
             };
-            let carried = taking.map(|taking| Name::Carried(peer, taking.original));
+            let carried =
+                taking.filter(|taking| taking.pdu > 0).map(|taking| Name::Carried(peer, taking.pdu));
             let name = told.map(|(source, number)| Name::Told(source, number)).or(carried);
             if name.is_some_and(|name| !app.seen.insert(name)) {
                 app.stats.pdus_again += 1;
                 return false;
             }
+            app.seen.extend(carried);
+        } else if let Some(Taking { pdu, .. }) = taking.filter(|taking| taking.answered) {
+            let recent = app.recent.entry(peer).or_default();
+            if recent.len() == RECENT {
+                recent.pop_front();
+            }
+            recent.push_back(pdu);
         }
         if header > 0 {
             let group = ethernet::addresses(octets).is_some_and(|(to, _)| ethernet::is_group(to));

@@ -2,6 +2,8 @@
 
 use super::application::Application;
 use super::{Node, census};
+use crate::agent::courier;
+use crate::agent::protocol::Aboard;
 use crate::config::{SessionProtocol, Wanted};
 use crate::observe::stats::{ConduitEnd, SessionTotals};
 use session_management::conduit::{Record, Side};
@@ -17,8 +19,9 @@ pub(super) struct End<'a> {
     pub app: &'a Application,
 }
 
-/// Looks at all ends of one flow, by device.
-pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
+/// Looks at all ends of one flow, by device. `aboard`: what is on its way. And how many messages of a program
+/// have something of them under way.
+pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>], aboard: &[Aboard]) -> (SessionTotals, u64) {
     let mut totals = SessionTotals { flow, nodes: nodes.len() as u32, ..SessionTotals::default() };
     let by_id: BTreeMap<u16, &End<'_>> = nodes.iter().map(|end| (end.app.config.node, end)).collect();
     let (mut expected, mut ever) = (BTreeSet::new(), BTreeSet::new());
@@ -108,7 +111,42 @@ pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>]) -> SessionTotals {
         totals.all_open = all_open(&expected, &matched, &by_id);
         totals.first_open = first_open(&ever, &by_id);
     }
-    totals
+    let messages = on_their_way(&mut totals, nodes, aboard);
+    (totals, messages)
+}
+
+/// PDUs that are on their way, each once, whatever there is of it: those that have come are not, and those of
+/// which a part still waits for its turn are among those that wait. And messages of a program of which a PDU
+/// waits or is on its way.
+fn on_their_way(totals: &mut SessionTotals, nodes: &[End<'_>], aboard: &[Aboard]) -> u64 {
+    let mut pdus: BTreeMap<(u32, u32), Option<Time>> = BTreeMap::new();
+    for &Aboard { from, pdu, asked } in aboard {
+        pdus.insert((from, pdu), Some(Time(asked)));
+    }
+    let mut messages = BTreeSet::new();
+    for End { node, app, .. } in nodes {
+        let own = u32::from(app.config.node);
+        pdus.extend(app.held().map(|part| ((own, part.pdu), part.sent)));
+        for part in app.launcher.begun() {
+            pdus.remove(&(own, part.pdu));
+            messages.extend(app.launcher.message_of(part.pdu));
+        }
+        if app.courier.is_some() {
+            messages.extend(app.unsent(node).filter_map(courier::message));
+        }
+    }
+    for End { app, .. } in nodes {
+        for (from, pdu) in app.came() {
+            pdus.remove(&(from.into(), pdu));
+        }
+    }
+    let senders: BTreeMap<u32, &Application> =
+        nodes.iter().map(|end| (end.app.config.node.into(), end.app)).collect();
+    let of_programs = pdus.keys().filter_map(|&(from, pdu)| senders.get(&from)?.launcher.message_of(pdu));
+    messages.extend(of_programs);
+    totals.on_their_way = pdus.len() as u64;
+    totals.oldest_on_its_way = pdus.into_values().flatten().min();
+    messages.len() as u64
 }
 
 fn count(totals: &mut SessionTotals, record: &Record, fits: bool) {

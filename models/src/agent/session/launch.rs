@@ -3,8 +3,9 @@
 use super::application::{Action, Part, Seat};
 use super::names;
 use super::{command, is_data};
+use crate::agent::courier;
 use crate::agent::data::Data;
-use crate::agent::protocol::{Conveyance, Cx, Send, Token};
+use crate::agent::protocol::{Conveyance, Cx, Send};
 use crate::config::{Fate, MessageFault, SessionConfig};
 use crate::observe::probe::SignalKind;
 use logical::engine::message;
@@ -14,7 +15,7 @@ use session_management::message::{Class, Command, Message as Parsed, Mode};
 use session_management::register::Contact;
 use session_management::status::Flow;
 use sim_core::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A message that the endpoint has handed out.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub(super) struct Message {
     data: Option<Part>,
     /// When the endpoint handed it out, fabric time.
     since: u64,
-    /// Which of those that the scenario has sent twice it is.
-    doubled: Option<u32>,
+    /// The scenario has it sent twice.
+    doubled: bool,
 }
 
 impl Message {
@@ -37,9 +38,12 @@ impl Message {
     /// Whether a PDU is lost with it that nobody misses: it is all of one, alone, and does not leave twice.
     fn is_pdu(&self) -> bool {
         let whole = !matches!(self.transmit.order, Order::Part { .. });
-        self.data.is_some() && whole && self.doubled.is_none()
+        self.data.is_some() && whole && !self.doubled
     }
 }
+
+/// PDUs of a program that are remembered, the last ones: many times what may be under way.
+const MESSAGES: usize = 1 << 12;
 
 /// What a node knows about its messages before they leave.
 #[derive(Debug)]
@@ -48,11 +52,12 @@ pub(super) struct Launcher {
     counts: BTreeMap<(u16, u8), u32>,
     /// Messages that wait for the script, with their words.
     held: Option<Vec<(String, Message)>>,
-    /// Messages that are sent twice so far, and the tokens of those that have left.
-    doubled: u32,
-    first: BTreeMap<u32, Token>,
-    /// When the PDU was sent of which a stream has handed out a part.
-    begun: BTreeMap<StreamRef, Option<Time>>,
+    /// PDUs of which something has left so far.
+    pdus: u32,
+    /// The PDU of which a stream has handed out a part, and not all.
+    begun: BTreeMap<StreamRef, Part>,
+    /// Of a program: the messages that PDUs are parts of, by the number of the PDU; the last ones.
+    messages: VecDeque<(u32, u64)>,
     segment: SegmentSize,
     priority: u8,
 }
@@ -64,9 +69,9 @@ impl Launcher {
             faults: config.faults.clone(),
             counts: BTreeMap::new(),
             held: config.script.is_some().then(Vec::new),
-            doubled: 0,
-            first: BTreeMap::new(),
+            pdus: 0,
             begun: BTreeMap::new(),
+            messages: VecDeque::new(),
             segment: segment.expect("the compiler allows segment sizes only"),
             priority: config.priority,
         }
@@ -87,8 +92,24 @@ impl Launcher {
     }
 
     /// Data messages that wait for the script.
-    pub(super) fn held_data(&self) -> impl Iterator<Item = Part> + Clone + '_ {
+    pub(super) fn held_data(&self) -> impl Iterator<Item = Part> + '_ {
         self.held.iter().flatten().filter_map(|(_, message)| message.data)
+    }
+
+    /// Its node restarts: what streams had begun they have not.
+    pub(super) fn forget(&mut self) {
+        self.begun.clear();
+    }
+
+    /// PDUs of which a stream has handed out a part, and not all.
+    pub(super) fn begun(&self) -> impl Iterator<Item = Part> + '_ {
+        self.begun.values().copied()
+    }
+
+    /// The message of a program that a PDU is a part of.
+    pub(super) fn message_of(&self, pdu: u32) -> Option<u64> {
+        let at = self.messages.binary_search_by_key(&pdu, |&(pdu, _)| pdu).ok()?;
+        Some(self.messages[at].1)
     }
 
     /// Faults of messages that never left.
@@ -102,8 +123,7 @@ impl Launcher {
         let Some(held) = &mut self.held else { return false };
         let found = held.iter_mut().find(|(known, held)| known == words && held.transmit.destination == peer);
         let Some((_, message)) = found else { return false };
-        self.doubled += u32::from(message.doubled.is_none());
-        message.doubled.get_or_insert(self.doubled);
+        message.doubled = true;
         let copy = message.clone();
         held.push((words.to_owned(), copy));
         true
@@ -173,7 +193,7 @@ impl Seat<'_> {
             self.app.stats.data_until = Time(cx.fabric_now);
         }
         let part = data.then(|| self.part(&transmit, headless));
-        let mut message = Message { transmit, data: part, since: cx.fabric_now, doubled: None };
+        let mut message = Message { transmit, data: part, since: cx.fabric_now, doubled: false };
         if self.app.launcher.held.is_some() {
             let words = words(&message);
             self.app.launcher.held.get_or_insert_default().push((words, message));
@@ -187,8 +207,7 @@ impl Seat<'_> {
             }
             Some(Fate::Duplicate) => {
                 self.app.stats.injected[1] += 1;
-                self.app.launcher.doubled += 1;
-                message.doubled = Some(self.app.launcher.doubled);
+                message.doubled = true;
                 self.leave(cx, message.clone());
                 self.leave(cx, message);
             }
@@ -212,13 +231,13 @@ impl Seat<'_> {
             stream: None,
             octets,
         };
-        self.leave(cx, Message { transmit, data: None, since: cx.fabric_now, doubled: None });
+        self.leave(cx, Message { transmit, data: None, since: cx.fabric_now, doubled: false });
     }
 
     /// A message is handed to the host.
     pub(super) fn leave(&mut self, cx: &mut Cx<'_>, message: Message) {
         let words = self.app.config.charted.then(|| words(&message));
-        let Message { transmit, data, since, doubled } = message;
+        let Message { transmit, data, since, .. } = message;
         let low = self.app.launcher.priority;
         let (conveyance, priority) = match transmit.conveyance {
             Contact::Mailbox(mailbox) => {
@@ -235,13 +254,12 @@ impl Seat<'_> {
             stats.management_octets += transmit.octets.len() as u64;
             stats.managed[usize::from(matches!(transmit.conveyance, Contact::Stream { .. }))] += 1;
         }
-        let send = Send { to, priority, conveyance, payload: Data::bytes(transmit.octets) };
-        let first = &mut self.app.launcher.first;
-        let token = match doubled.map(|doubled| (doubled, first.get(&doubled).copied())) {
-            Some((_, Some(first))) => cx.send_copy(send, first),
-            Some((doubled, None)) => *first.entry(doubled).or_insert(cx.send(send)),
-            None => cx.send(send),
-        };
+        let mut payload = Data::bytes(transmit.octets);
+        if let Some(part) = data {
+            payload.label.pdu = part.pdu;
+            payload.label.asked = part.sent.map_or(cx.fabric_now, |sent| sent.0);
+        }
+        let token = cx.send(Send { to, priority, conveyance, payload });
         if let Some(part) = data {
             self.app.under_way.insert(token, part);
         }
@@ -263,13 +281,27 @@ impl Seat<'_> {
             }
             _ => None,
         };
-        let begun = &mut self.app.launcher.begun;
-        let known = transmit.stream.and_then(|stream| begun.remove(&stream)).flatten();
-        let sent = beginning.map_or(known, |pdu| self.app.sent_at(pdu));
+        let sent = beginning.and_then(|pdu| self.app.sent_at(pdu));
+        let message = beginning.filter(|_| self.app.courier.is_some()).and_then(courier::message);
+        let launcher = &mut self.app.launcher;
+        let known = transmit.stream.and_then(|stream| launcher.begun.remove(&stream));
+        let part = match known.filter(|_| beginning.is_none()) {
+            Some(known) => Part { ends, ..known },
+            None => {
+                launcher.pdus += 1;
+                Part { ends, sent, pdu: launcher.pdus }
+            }
+        };
         if let Some(stream) = transmit.stream.filter(|_| !ends) {
-            self.app.launcher.begun.insert(stream, sent);
+            launcher.begun.insert(stream, part);
         }
-        Part { ends, sent }
+        if let Some(name) = message {
+            if launcher.messages.len() == MESSAGES {
+                launcher.messages.pop_front();
+            }
+            launcher.messages.push_back((part.pdu, name));
+        }
+        part
     }
 
     /// A message never leaves. Of one PDU of a group nobody knows how many would have got it.

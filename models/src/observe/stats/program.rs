@@ -46,6 +46,8 @@ pub struct ProgramTotals {
     pub stats: CourierStats,
     /// PDUs that wait for a connection, where the books of the transport do not know them.
     pub waiting: u64,
+    /// Messages of which a PDU waits or is on its way, if the transport knows whose its PDUs are.
+    pub on_their_way: Option<u64>,
 }
 
 impl FlowTotals for ProgramTotals {

@@ -457,7 +457,8 @@ pub struct RestartSpec {
     pub at: Quantity<Picoseconds>,
     /// Hardware reset: so long the node takes nothing in and says nothing, and its registers and its
     /// Component Tag say that it takes no part, as after power-up; then its software is up, writes what is
-    /// its own of them, and begins anew (default: the software alone restarts, at once, and registers stay).
+    /// its own of them, and begins anew; resets that overlap are one, up to the end of the last (default: the
+    /// software alone restarts, at once, and registers stay).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Quantity<Picoseconds>>,
     /// Whether StreamIDs and numbers of OPENs begin as they began at first (default false: they are not used
