@@ -23,12 +23,17 @@ pub(crate) fn counts(report: &VariantReport) -> Vec<(&'static str, u64)> {
     }
     let ports = Ports::new(report);
     // where nothing can tell of congestion, no output is told to be congested
-    if ports.voq_messages() > 0 || can_tell(&report.run.config, |_| true) {
+    if tells(report, &ports) {
         counts.push((VOQ_MESSAGES, ports.voq_messages() - ports.voq_refresh_messages()));
         let late = ports.sum(|stats| stats.late_hol.into()) as u64;
         counts.push(("late packets for congested outputs", late));
     }
     counts
+}
+
+/// Whether VoQ messages came, or may have come. A host may have switched them on.
+fn tells(report: &VariantReport, ports: &Ports) -> bool {
+    ports.voq_messages() > 0 || can_tell(&report.run.config, |_| true)
 }
 
 /// Whether a port of a switch with such rules may send VoQ messages, and some port has a detector that could
@@ -59,8 +64,7 @@ pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
         counts.push(("stalls that the watchdog found", outcome.stalls.len() as u64));
     }
     let ports = Ports::new(report);
-    let told = ports.voq_messages() > 0;
-    if told {
+    if ports.voq_messages() > 0 {
         counts.push(("VoQ messages lost on purpose", ports.sum(|stats| stats.voq_lost.into()) as u64));
     }
     // a host may have switched them on
@@ -68,7 +72,7 @@ pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
     if refreshed > 0 || can_tell(&report.run.config, |rules| rules.refresh.is_some()) {
         counts.push(("VoQ messages of refreshes", refreshed));
     }
-    if told || can_tell(&report.run.config, |_| true) {
+    if tells(report, &ports) {
         counts.push(("VoQ messages to neighbours that sent nothing", ports.voq_unheeded()));
     }
     counts

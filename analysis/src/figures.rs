@@ -467,27 +467,10 @@ fn latency_cdf(
             ),
         ),
     };
-    let users = others_wait(reports, level);
+    let (contents, unlike) = (contents(reports, shown, level), unlike(reports, shown, level));
+    let waiting = still_under_way(reports, shown, level);
     let unmeasured = unmeasured(reports, shown, level);
-    let (carried, waiting) = (carried(reports, level), still_under_way(reports, shown, level));
-    let few = starved(reports, shown, level);
-    let (overloads, blend) = (unequal_overloads(reports, shown), mixture(reports, shown, level));
-    let mixed = mixed(reports, shown, level, &blend);
-    let stuck = stuck(reports, shown, level);
-    let more = joined(&[
-        &share,
-        &users,
-        &carried,
-        &blend,
-        mixed,
-        short,
-        &waiting,
-        &stuck,
-        &overloads,
-        &few,
-        &unmeasured,
-        &note,
-    ]);
+    let more = joined(&[&share, &contents, short, &waiting, &unlike, &unmeasured, &note]);
     heading(&mut scene, &format!("{title}{}", not_of(reports, level)), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let what = plural(reports, level);
@@ -658,21 +641,32 @@ fn carried_by(reports: &[VariantReport], level: Level) -> String {
     text
 }
 
-/// What is in one distribution or mean, and differs: requests and what answers them, if `blend` does not say
-/// that ([`mixture`]).
-fn mixed(reports: &[VariantReport], shown: &[&str], level: Level, blend: &str) -> &'static str {
+/// What is in one distribution or mean, and differs: requests and what answers them.
+fn answered(reports: &[VariantReport], shown: &[&str], level: Level) -> &'static str {
     let flows = reports.iter().flat_map(|report| &report.flows);
-    let flows = flows.filter(|flow| shown.contains(&flow.name.as_str()) && (level.of)(flow).is_some());
-    let mixed = |flow: &FlowReport| match level.noun {
+    let mut flows = flows.filter(|flow| shown.contains(&flow.name.as_str()) && (level.of)(flow).is_some());
+    let both = |flow: &FlowReport| match level.noun {
         "packet" => flow.protocol.is_some_and(|stats| stats.responses > 0 && stats.requests > 0),
         "message" => flow.round_trips.is_some(),
         _ => false,
     };
     match level.noun {
-        _ if !flows.into_iter().any(mixed) || blend.contains(RESPONSES) => "",
+        _ if !flows.any(both) => "",
         "packet" => "packets are requests and responses alike",
         _ => "messages are requests and answers alike, round trips have a picture of their own",
     }
+}
+
+/// For a caption: what a distribution or mean of this level is of, and what users wait for.
+fn contents(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    let (users, carried) = (others_wait(reports, level), carried(reports, level));
+    joined(&[&users, &carried, &mixture(reports, shown, level)])
+}
+
+/// For a caption: who is in it too little or too long to be compared.
+fn unlike(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    let (stuck, overloads) = (stuck(reports, shown, level), unequal_overloads(reports, shown));
+    joined(&[&stuck, &overloads, &starved(reports, shown, level)])
 }
 
 /// Where the oldest that is under way at the end has waited for longer than any that arrived: it may never.
@@ -706,9 +700,6 @@ fn transient(reports: &[VariantReport]) -> String {
     }
 }
 
-/// What [`mixture`] says of packets.
-const RESPONSES: &str = "responses among packets";
-
 /// For a caption, where packets or messages of a flow are not all what users wait for, or not of one size,
 /// and differ in that from variant to variant: a variant with more small ones looks faster, whatever its data
 /// do.
@@ -716,7 +707,7 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     /// Shares are in percent.
     type Of = fn(&VariantReport, usize, Level) -> Option<f64>;
     const SHARES: [(&str, Of); 2] = [
-        (RESPONSES, |report, index, level| {
+        ("responses among packets", |report, index, level| {
             let stats = report.flows[index].protocol.as_ref().filter(|_| level.noun == "packet")?;
             let made = stats.requests + stats.responses;
             (made > 0).then(|| 100.0 * ratio(stats.responses.into(), made.into()))
@@ -732,7 +723,7 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     let alone = shown.len() == 1;
     let extremes = |name: &str, of: &dyn Fn(&VariantReport, usize) -> Option<f64>| {
         let own = |report: &VariantReport| {
-            let index = report.flows.iter().position(|flow| flow.name == name)?;
+            let index = report.number(name)?;
             of(report, index)
         };
         let mut values: Vec<(f64, usize)> =
@@ -744,11 +735,10 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         let variant = &reports[variant].run.name;
         if alone { variant.clone() } else { format!("{name} in {variant}") }
     };
-    let mut told: Vec<String> = Vec::new();
-    for (what, of) in SHARES {
+    let shares = SHARES.map(|(what, of)| {
         let widest = shown.iter().filter_map(|name| Some((*name, extremes(name, &|r, n| of(r, n, level))?)));
         let widest = widest.max_by(|a, b| (a.1.1.0 - a.1.0.0).total_cmp(&(b.1.1.0 - b.1.0.0)));
-        told.extend(widest.and_then(|(name, (least, most))| match () {
+        widest.and_then(|(name, (least, most))| match () {
             () if most.0 < 100.0 * MIXED => None,
             // that is no mixture
             () if least.0 > 99.5 => None,
@@ -757,8 +747,10 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
                 let [from, to] = [least, most].map(|(share, n)| format!("{share:.0} % in {}", at(name, n)));
                 Some(format!("{what} {from}, {to}"))
             }
-        }));
-    }
+        })
+    });
+    let alike = if shares[0].is_some() { "" } else { answered(reports, shown, level) };
+    let mut told: Vec<String> = shares.into_iter().flatten().collect();
     let octets = |report: &VariantReport, index: usize| {
         let flow = report.flows[index].protocol.as_ref().and((level.of)(&report.flows[index]))?;
         let Bin { payload, packets, .. } = flow.delivered;
@@ -773,7 +765,7 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         },
     ));
     let all_other = |report: &VariantReport, name: &str| {
-        let index = report.flows.iter().position(|flow| flow.name == name)?;
+        let index = report.number(name)?;
         protocol::management(&report.run, index).map(|[other, all]| all > 0 && other == all)
     };
     let pairs = reports.iter().flat_map(|report| shown.iter().map(move |name| (report, *name)));
@@ -781,7 +773,7 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     let nothing_else = other.peek().is_some() && other.all(|is| is);
     let nothing_else = if nothing_else { "all messages are management, none is data" } else { "" };
     let mixed = if told.is_empty() { String::new() } else { format!("a mixture: {}", told.join("; ")) };
-    joined(&[nothing_else, &mixed])
+    joined(&[nothing_else, &mixed, alike])
 }
 
 /// From this share on a mixture is worth a word.
@@ -794,7 +786,7 @@ const ALIKE_SHARE: f64 = 0.05;
 /// latency grows with that, so it is no difference of the variants.
 fn unequal_overloads(reports: &[VariantReport], shown: &[&str]) -> String {
     let busy = |report: &VariantReport, name: &str| {
-        let index = report.flows.iter().position(|flow| flow.name == name && flow.falls_behind)?;
+        let index = report.number(name).filter(|index| report.flows[*index].falls_behind)?;
         let data = &report.run.collector.flows()[index];
         Some(data.last_offer.0.saturating_sub(data.extent.first.0)).filter(|ps| *ps > 0)
     };
@@ -962,7 +954,7 @@ fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
         None => (level.noun == "packet" && flow.books.asked == 0).then_some((flow.arrived, flow.left)),
     };
     let Some((arrived, under_way)) = own else { return false };
-    let index = report.flows.iter().position(|other| other.name == flow.name);
+    let index = report.number(&flow.name);
     let data = index.map(|index| &report.run.collector.flows()[index]);
     let bins = data.map(|data| match &data.messages {
         Some(messages) if carried.is_some() => &messages.bins,
@@ -1000,7 +992,7 @@ fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> 
     // what it carries in each variant, in tenths of the most
     let course = |name: &str| -> Vec<Option<u64>> {
         let of = |report: &VariantReport| {
-            let index = report.flows.iter().position(|flow| flow.name == name)?;
+            let index = report.number(name)?;
             Some(payload_of(report, index))
         };
         let all: Vec<Option<u64>> = reports.iter().map(of).collect();
@@ -1014,8 +1006,7 @@ fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> 
             let (flow, share) = (&report.flows[index], ratio(payload(index).into(), all.into()));
             (idle(&flow.name), flow.role.is_none(), std::cmp::Reverse((20.0 * share) as u64))
         };
-        let here =
-            |name: &&'a str| Some((key(report.flows.iter().position(|flow| flow.name == **name)?), *name));
+        let here = |name: &&'a str| Some((key(report.number(name)?), *name));
         let mut here: Vec<_> = names.iter().filter_map(here).collect();
         here.sort_by_key(|(key, _)| *key);
         here.into_iter().map(|(_, name)| name).collect()
@@ -1478,7 +1469,7 @@ fn unit_of_rates(high: f64) -> (&'static str, f64) {
 /// What arrives of these flows over time, Gb/s; of a flow that the variant does not have nothing.
 fn rates(report: &VariantReport, scale: Scale, flows: &[&str]) -> Vec<Curve> {
     let line = |name: &&str| {
-        let Some(index) = report.flows.iter().position(|flow| flow.name == **name) else { return Vec::new() };
+        let Some(index) = report.number(name) else { return Vec::new() };
         let bins = &report.run.collector.flows()[index].bins;
         over_time(report, scale, |range, ps| Some(gbps(bins[range].iter().map(|bin| bin.payload).sum(), ps)))
     };

@@ -236,8 +236,8 @@ impl VariantReport {
     pub(crate) fn stands_still(&self, flow: &FlowReport) -> bool {
         let outcome = &self.run.outcome;
         let Some(since) = outcome.stalls.iter().map(|stall| stall.since).max() else { return false };
-        let left = self.flows.iter().position(|other| other.name == flow.name);
-        let left = left.and_then(|index| outcome.left.get(index)).copied().unwrap_or_default();
+        let left =
+            self.number(&flow.name).and_then(|index| outcome.left.get(index)).copied().unwrap_or_default();
         let ages =
             [age(&self.run, left.oldest_packet), age(&self.run, left.oldest_message), flow.books.oldest_ps];
         let patience = self.run.config.stall_after.map_or(u64::MAX, |patience| patience.0);
@@ -333,6 +333,11 @@ impl VariantReport {
         overall.set_loops(run.config.all_sources());
         let broken = laws::broken(&run);
         Self { window, flows, overall, broken, compare_with: None, required: Vec::new(), run }
+    }
+
+    /// Number of the flow of this name.
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.flows.iter().position(|flow| flow.name == name)
     }
 
     /// Flow of this name.
@@ -490,24 +495,26 @@ struct Senders {
 impl Senders {
     /// `by_protocol`: protocols run it. They send of their own, whenever somebody asks them for something.
     fn of(config: &FabricConfig, flow: u16, by_protocol: bool) -> Self {
-        let mut since: BTreeMap<u32, u64> = BTreeMap::new();
         let sources = sources_of(config, flow).filter(|source| source.limit > 0 && !by_protocol);
-        for source in sources {
-            let first = since.entry(source.endpoint).or_insert(source.start.0);
-            *first = source.start.0.min(*first);
-        }
+        let since = Self::earliest(sources.map(|source| (source.endpoint, source.start.0)));
         let start = |endpoint: u32| (endpoint, since.get(&endpoint).copied().unwrap_or(0));
         Self { since: senders_of(config, flow).into_iter().map(start).collect() }
     }
 
     /// Who sends any of these flows.
     fn all(flows: &[Senders]) -> Self {
-        let mut since: BTreeMap<u32, u64> = BTreeMap::new();
-        for &(endpoint, start) in flows.iter().flat_map(|senders| &senders.since) {
+        let all = flows.iter().flat_map(|senders| senders.since.iter().copied());
+        Self { since: Self::earliest(all).into_iter().collect() }
+    }
+
+    /// The first start of each endpoint.
+    fn earliest(starts: impl Iterator<Item = (u32, u64)>) -> BTreeMap<u32, u64> {
+        let mut since = BTreeMap::new();
+        for (endpoint, start) in starts {
             let first = since.entry(endpoint).or_insert(start);
             *first = start.min(*first);
         }
-        Self { since: since.into_iter().collect() }
+        since
     }
 
     /// Time between two instants in which they could send, all together.

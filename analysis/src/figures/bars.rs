@@ -1,8 +1,8 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, Level, PACKETS, carried, come_share, flow_names, joined, left_out, mixed, mixture, not_of,
-    others_wait, plural, starved, stuck, subtitle, told, transient, unequal_overloads,
+    Caption, Level, PACKETS, come_share, contents, flow_names, joined, left_out, not_of, plural, subtitle,
+    told, transient, unlike,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
@@ -137,10 +137,11 @@ const READ_BACK: &str = "what is read back after it was written is on the link, 
 
 /// Whether Transfers of a flow are read back: that is a test of the memory, and nobody's payload.
 fn reads_back(report: &VariantReport, flow: &FlowReport) -> bool {
-    let index = report.flows.iter().position(|other| other.name == flow.name);
+    let index = report.number(&flow.name);
     let totals = index.and_then(|index| report.run.outcome.totals.of_flow::<TransferTotals>(index));
     totals.is_some_and(|totals| totals.stats.read_back_octets > 0)
 }
+
 /// Over which time the rate of a flow that ends is.
 const ENDS: &str = "flows that end: over the time from the first start to the last completion; to the last \
                     try where something never arrives, to the end of the run where something is under way";
@@ -204,7 +205,7 @@ pub(super) const EFFICIENCY: Metric = Metric {
         if reads_back(report, flow) {
             return Some(READ_BACK);
         }
-        let index = report.flows.iter().position(|other| other.name == flow.name)?;
+        let index = report.number(&flow.name)?;
         let translated = report.run.outcome.totals.of_flow::<TranslatorTotals>(index)?;
         let some = !translated.translators.is_empty();
         some.then_some(
@@ -496,22 +497,16 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let note = left_out(flows, names.len(), "flows");
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let carried = carried(reports, level);
-    let few = starved(reports, &names[..flows], level);
+    let (contents, unlike) =
+        (contents(reports, &names[..flows], level), unlike(reports, &names[..flows], level));
     let ended = format!("mean over the {}", level.ended);
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
     let beside = if apart { before_network(&rows, &sum) } else { "" };
     let flat = apart && rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
     let transient = transient(reports);
-    let (users, overloads) = (others_wait(reports, level), unequal_overloads(reports, &names[..flows]));
-    let blend = mixture(reports, &names[..flows], level);
-    let mixed = mixed(reports, &names[..flows], level, &blend);
-    let stuck = stuck(reports, &names[..flows], level);
-    let more = joined(&[
-        variant, &ended, &users, &carried, &blend, mixed, level.trap, beside, &stuck, &overloads, &few, flat,
-        &thin, &transient, &note,
-    ]);
+    let more =
+        joined(&[variant, &ended, &contents, level.trap, beside, &unlike, flat, &thin, &transient, &note]);
     let title = format!("Where the time of {} goes{}", plural(reports, level), not_of(reports, level));
     heading(&mut scene, &title, &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);

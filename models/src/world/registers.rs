@@ -12,14 +12,14 @@
 use crate::agent::Cargo;
 use crate::agent::data::{Data, Label, Trail};
 use crate::agent::protocol::Own;
-use crate::config::{DeviceModel, IdSize, NO_PORT, PacketSize};
+use crate::config::{DeviceModel, IdSize, NO_OWNER, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Payload};
 use crate::ids::{EndpointId, Node, SwitchId};
 use crate::observe::Build;
 use crate::observe::mark;
 use crate::observe::probe::{Delivery, PacketId, RegisterEvent, RegisterStep};
-use crate::registers::enumeration::{EnumerationReport, Fate, Outline, plan, report};
+use crate::registers::enumeration::{EnumerationReport, Fate, Outline, report};
 use crate::registers::{Effect, Space};
 use crate::switch::{COPIED, DROP, Hop, Routes};
 use crate::world::Fabric;
@@ -27,6 +27,7 @@ use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
 use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transport};
 use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{EventList, Time};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Unacknowledged packets of a link whose symbols are those of IDLE3.
@@ -290,17 +291,18 @@ impl<P: Build> Fabric<P> {
     /// What the host did.
     pub(super) fn enumeration_report(&self) -> Option<EnumerationReport> {
         let (host, accesses) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
-        let planned = plan(&Outline::of(&self.links.config)?).ids;
-        let planned =
-            || (0..).zip(&planned).filter(|(_, id)| id.is_some()).map(|(device, _): (u32, _)| device);
+        // Who owns an id is planned to get it.
+        let owners = self.links.config.owners.iter().copied();
+        let planned: BTreeSet<u32> = owners.filter(|owner| *owner != NO_OWNER).collect();
+        let without = |had: &BTreeSet<u32>| planned.difference(had).count() as u64;
         let registers = &self.registers;
         let fate = Fate {
             packets: accesses.packets,
             unanswered: accesses.unanswered,
             astray: registers.astray,
-            endpoints: planned().count() as u64,
-            unnamed: planned().filter(|device| !registers.named.contains(device)).count() as u64,
-            silent: planned().filter(|device| !registers.enabled.contains(device)).count() as u64,
+            endpoints: planned.len() as u64,
+            unnamed: without(&registers.named),
+            silent: without(&registers.enabled),
         };
         Some(report(&host.diary, &host.host, &fate, &registers.spaces))
     }
