@@ -117,6 +117,8 @@ fn tell(plan: &RunPlan, reports: &[VariantReport], perf: &Perf, (target, asked):
     let mut text = format!("{}\n\n", plan.title);
     for report in reports {
         text += &table::variant(report);
+        let variant = plan.variants.iter().find(|variant| variant.name == report.run.name);
+        text += &variant.map(scenarios::clock_report).unwrap_or_default();
         text.push('\n');
     }
     for line in table::conclusion(reports) {

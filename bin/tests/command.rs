@@ -151,6 +151,32 @@ fn a_run_writes_its_folder_and_tells() {
 }
 
 /// Pictures are what is missing, and nothing else changes.
+/// What a protocol takes for 1 ms is 1 us of the fabric: `check` and `run` say it in the same words.
+#[test]
+fn times_of_protocols_that_are_not_those_of_the_fabric_are_told() {
+    let home = Home::new();
+    let scenario = |clock: u32| {
+        let host = serde_json::json!({"protocol_clock": clock, "response_timeout": "1 ms"});
+        serde_json::json!({
+            "name": "clocks", "topology": {"single_switch": {"ports": 2}}, "endpoint": {"host": host},
+            "traffic": [{
+                "name": "f", "from": "ep/0", "to": "ep/1", "size": 8, "rpc": {"via": "message"},
+                "arrivals": {"constant": {"interval": "1 us"}}
+            }],
+            "run": {"until": "10 us", "warmup": "0 ps"}
+        })
+        .to_string()
+    };
+    home.write("fast.json", &scenario(1_000));
+    home.write("true.json", &scenario(1));
+    let words = "ep/0 and 1 more: the protocol clock runs 1000 times as fast: what a protocol takes for 1 ms \
+                 is 1 us of the fabric, and its response timeout 1 us\n";
+    assert!(home.ok(&["check", "fast.json"]).contains(words));
+    assert!(home.ok(&["run", "fast.json", "--no-figures"]).contains(words));
+    assert!(!home.ok(&["check", "true.json"]).contains("protocol clock"));
+    assert!(!home.ok(&["run", "true.json", "--no-figures"]).contains("protocol clock"));
+}
+
 #[test]
 fn without_figures_there_is_everything_else() {
     let home = Home::new();

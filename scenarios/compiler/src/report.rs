@@ -117,10 +117,7 @@ fn describe(variant: &Variant, out: &mut String) {
             time_text(lookahead)
         );
     }
-    let clocks = clock_lines(config);
-    if !clocks.is_empty() {
-        table(out, "hosts", clocks);
-    }
+    out.push_str(&clock_report(variant));
     let _ = writeln!(out, "  flows:");
     for (name, text) in load_lines(variant) {
         let _ = writeln!(out, "    {name}: {text}");
@@ -501,7 +498,16 @@ const fn operation_name(operation: Operation) -> &'static str {
     }
 }
 
-/// What becomes of times of protocols where their clock is not that of the fabric.
+/// What becomes of times of protocols where their clock is not that of the fabric; empty where all clocks are.
+pub fn clock_report(variant: &Variant) -> String {
+    let mut out = String::new();
+    let clocks = clock_lines(&variant.config);
+    if !clocks.is_empty() {
+        table(&mut out, "hosts", clocks);
+    }
+    out
+}
+
 fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
     let scaled = config.agents.iter().filter(|agent| agent.clock.0 != agent.clock.1);
     let line = |agent: &AgentConfig| {

@@ -863,9 +863,9 @@ pub enum ToPattern {
     Hotspot(HotspotSpec),
     /// All sources (but the target itself) to one target.
     Incast(IncastSpec),
-    /// Source i of n to i + ceil(n/2) - 1: the worst case of rings.
+    /// Source i of n, in the order of ids, to i + ceil(n/2) - 1: the worst case of rings.
     Tornado(AmongSpec),
-    /// Source i to i + 1.
+    /// Source i, in the order of ids, to i + 1.
     Neighbour(AmongSpec),
     /// The listed destinations in turn.
     Cycle(Vec<String>),
@@ -883,11 +883,11 @@ pub struct UniformSpec {
     pub include_self: Option<bool>,
 }
 
-/// Endpoints that take part, in their order (default all).
+/// Endpoints that take part, in the order of their ids (default all).
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AmongSpec {
-    /// Endpoints that take part, in their order (default all).
+    /// Endpoints that take part, in the order of their ids (default all).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub among: Option<Names>,
 }
@@ -898,7 +898,7 @@ pub struct AmongSpec {
 pub struct PermutationSpec {
     /// Which one.
     pub kind: PermutationKind,
-    /// Endpoints that take part, in their order (default all).
+    /// Endpoints that take part, in the order of their ids (default all).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub among: Option<Names>,
     /// Seed of the random permutation (default: the seed of the scenario).
@@ -906,7 +906,8 @@ pub struct PermutationSpec {
     pub seed: Option<u64>,
 }
 
-/// A permutation on positions 0..n. All but random want n to be a power of two, transpose an even one.
+/// A permutation on positions 0..n in the order of ids. All but random want n to be a power of two, transpose
+/// an even one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PermutationKind {

@@ -58,8 +58,7 @@ impl Traffic<'_> {
     ) -> Option<Vec<(usize, Destinations)>> {
         match pattern {
             ToPattern::Uniform(spec) => {
-                let mut devices = among(c, &format!("{at}/uniform/among"), spec.among.as_ref())?;
-                by_id(c, &mut devices);
+                let devices = among(c, &format!("{at}/uniform/among"), spec.among.as_ref())?;
                 let ids = Arc::new(devices.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
                 let place = positions(&devices);
                 let own = |s: usize| place.get(&s).copied();
@@ -323,17 +322,20 @@ fn endpoints(c: &mut Compiler<'_>, at: &str, patterns: &Names) -> Option<Vec<usi
     }
 }
 
-/// Puts devices of which one is drawn into the order of their ids: what is drawn must not depend on the order
-/// in which the file lists them.
+/// Puts devices of which one is drawn, or whose places say who sends to whom, into the order of their ids: it
+/// must not depend on the order in which the file lists them.
 fn by_id(c: &Compiler<'_>, devices: &mut [usize]) {
     devices.sort_by_key(|&device| c.ids[device]);
 }
 
+/// Endpoints that take part, in the order of their ids.
 fn among(c: &mut Compiler<'_>, at: &str, names: Option<&Names>) -> Option<Vec<usize>> {
-    match names {
-        Some(names) => endpoints(c, at, names),
-        None => Some(crate::translators::ends(c)),
-    }
+    let mut devices = match names {
+        Some(names) => endpoints(c, at, names)?,
+        None => crate::translators::ends(c),
+    };
+    by_id(c, &mut devices);
+    Some(devices)
 }
 
 /// Destination id of a name: an endpoint, a multicast group, or digits.

@@ -419,6 +419,54 @@ fn the_order_of_the_file_changes_nothing() {
     assert_eq!(run([&devices, &links, &hot_first]), law, "names of a set");
 }
 
+/// Patterns in which places of a row say who sends to whom: the row is that of ids, in whatever order the file
+/// lists devices, and whatever they are called. By hand for the neighbours and the tornado of five.
+#[test]
+fn who_sends_to_whom_follows_ids() {
+    let names = ["m", "z", "a", "q", "b"];
+    let devices: Vec<Value> =
+        names.into_iter().zip(0..).map(|(name, id)| json!({"name": name, "id": id})).collect();
+    let links: Vec<Value> =
+        names.into_iter().zip(0..).map(|(name, port)| json!({"a": format!("s:{port}"), "b": name})).collect();
+    let pairs = |devices: &[Value], to: &Value| {
+        let mut devices = devices.to_vec();
+        devices.push(json!({"name": "s", "ports": 5}));
+        let plan = plan(&json!({
+            "name": "t", "topology": {"explicit": {"devices": devices, "links": links}},
+            "traffic": [{"name": "f", "from": "all", "to": to, "arrivals": {"saturated": {}}}]
+        }));
+        let config = &plan.variants[0].config;
+        let pair = |source: &models::config::SourceConfig| {
+            let Destinations::Fixed(to) = source.destinations else { panic!("one destination") };
+            let own = config.owners.iter().position(|&device| device == source.endpoint);
+            (own.expect("an endpoint") as u32, to)
+        };
+        let mut pairs: Vec<(u32, u32)> = config.sources.iter().map(pair).collect();
+        pairs.sort_unstable();
+        pairs
+    };
+    let reversed: Vec<Value> = devices.iter().rev().cloned().collect();
+    let turned: Vec<Value> = [2, 4, 0, 3, 1].into_iter().map(|n: usize| devices[n].clone()).collect();
+    let by_hand = |step: u32| Some((0..5).map(|n| (n, (n + step) % 5)).collect::<Vec<_>>());
+    let four = json!(["m", "z", "a", "q"]);
+    let permutation = |kind: &str| json!({"permutation": {"kind": kind, "among": four}});
+    for (to, law) in [
+        (json!({"neighbour": {}}), by_hand(1)),
+        (json!({"tornado": {}}), by_hand(2)),
+        (json!({"permutation": {"kind": "random", "seed": 3}}), None),
+        (permutation("bit_complement"), Some(vec![(0, 3), (1, 2), (2, 1), (3, 0)])),
+        (permutation("bit_reverse"), Some(vec![(1, 2), (2, 1)])),
+        (permutation("transpose"), Some(vec![(1, 2), (2, 1)])),
+        (permutation("shuffle"), Some(vec![(1, 2), (2, 1)])),
+        (permutation("random"), None),
+    ] {
+        let as_listed = pairs(&devices, &to);
+        assert_eq!(pairs(&reversed, &to), as_listed, "{to}");
+        assert_eq!(pairs(&turned, &to), as_listed, "{to}");
+        assert_eq!(law.unwrap_or_else(|| as_listed.clone()), as_listed, "{to}");
+    }
+}
+
 #[test]
 fn devices_are_sorted_and_ids_follow_the_file() {
     let value = json!({
