@@ -3,6 +3,7 @@
 //! Every row is a small scenario with an expectation that was written down before it was run. The table and
 //! its figure are `docs/validation.md` and `docs/validation.svg`; a test compares the quick part with them.
 
+mod clos;
 mod document;
 mod islip;
 mod lab;
@@ -35,7 +36,7 @@ const fn case(name: &'static str, quick: bool, run: fn() -> Vec<Row>) -> Case {
 }
 
 /// In the order of the table.
-const CASES: [Case; 30] = [
+const CASES: [Case; 41] = [
     case("md1", true, queueing::md1),
     case("mg1", true, queueing::mg1),
     case("cobham", true, queueing::cobham),
@@ -47,9 +48,11 @@ const CASES: [Case; 30] = [
     case("hot-spot", false, networks::hot_spot),
     case("channels", true, networks::channels),
     case("bisection", true, networks::bisection),
-    case("clos", false, networks::clos),
+    case("clos", false, clos::clos),
+    case("bisections", false, clos::bisections),
     case("banyan", false, networks::banyan),
     case("collectives", true, programs::collectives),
+    case("sweeps", true, programs::sweeps),
     case("efficiency", true, links::efficiency),
     case("windows", true, links::windows),
     case("idle", true, links::idle),
@@ -60,12 +63,21 @@ const CASES: [Case; 30] = [
     case("voq-chatter", true, voq::chatter),
     case("voq-refresh", true, voq::refresh),
     case("voq-staging", true, voq::staging),
+    case("voq-open", true, voq::open),
+    case("voq-honours", true, voq::honours),
+    case("voq-overshoot", true, voq::overshoot),
+    case("voq-cycle", true, voq::cycle),
+    case("voq-lost", true, voq::lost),
+    case("voq-staged", true, voq::staged),
     case("round-trips", true, protocols::round_trips),
     case("retries", false, protocols::retries),
     case("segments", true, protocols::segments),
     case("stalls", false, protocols::stalls),
+    case("detection", false, protocols::detection),
+    case("set-up", true, protocols::set_up),
     case("conduits", false, protocols::conduits),
     case("blocks", false, protocols::blocks),
+    case("slots", true, protocols::slots),
 ];
 
 /// Simulates the table, prints it, and writes it where `--out` says.

@@ -227,3 +227,12 @@ pub(crate) fn study(text: &str, variant: &str) -> Run {
     let found = plan.variants.iter().find(|v| v.name == variant);
     simulate(found.unwrap_or_else(|| panic!("no variant is called {variant:?}")))
 }
+
+/// Runs a study as it is shipped, in place of its variants one with these values at some places.
+pub(crate) fn altered(text: &str, places: &[(&str, Value)]) -> Run {
+    let mut set = vec![("/variants".to_owned(), json!([{ "name": "altered" }]))];
+    set.extend(places.iter().map(|(at, value)| ((*at).into(), value.clone())));
+    let plan = scenarios::load(text, "study", &set).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let [variant] = &plan.variants[..] else { panic!("one variant") };
+    simulate(variant)
+}

@@ -24,12 +24,6 @@ const BISECTION: Source = Source::literature(
     Known::Derived,
 );
 const HOPS: Source = Source::derived("octets on links = sum over flows of octets x hops");
-const CLOS: Source = Source::literature(
-    "static routing in a Clos network: flows that share an up link divide it (Geoffray and Hoefler 2008 \
-        measured what \
-     that leaves)",
-    Known::Derived,
-);
 const BANYAN: Source = Source::literature(
     "Kruskal, Snir, Weiss 1988: stage i of a banyan of k x k switches waits (1 + 4 p/(5 k) (1 - \
         (2/5)^(i-1))) times \
@@ -216,55 +210,6 @@ pub(crate) fn bisection() -> Vec<Row> {
         )
         .expects_at_most(4.0 / 8.0 * 63.0 / 64.0)
         .found_in(&loads),
-    ]
-}
-
-/// Permutations over a Clos network of 512 endpoints and 32-port crossbars, one route for each destination.
-pub(crate) fn clos() -> Vec<Row> {
-    let topology = json!({ "fat_tree": { "ports": 32, "endpoints": 512 } });
-    let flow = json!({
-        "name": "f", "from": "all", "size": 256, "address_bits": 66, "arrivals": saturated(),
-        "to": { "permutation": { "kind": "random", "seed": 1 } }
-    });
-    let scenario = scenario(topology, json!([flow]), "150 us", "50 us");
-    // What a permutation leaves to each flow follows from who shares an up link; down links have one flow
-    // each.
-    let pairs = replicate(&scenario, 4, |run| {
-        let sources = &run.config.sources;
-        let destination = |source: &models::config::SourceConfig| match source.destinations {
-            models::config::Destinations::Fixed(id) => id,
-            _ => panic!("one partner"),
-        };
-        let id_of = |endpoint: u32| match &run.config.devices[endpoint as usize].model {
-            models::config::DeviceModel::Endpoint(e) => e.ids[0],
-            models::config::DeviceModel::Switch(_) => panic!("an endpoint"),
-        };
-        let (per_leaf, spines) = (16, 16);
-        let mut up = vec![0_u32; 32 * spines];
-        let link = |source: &models::config::SourceConfig| {
-            let (from, to) = (id_of(source.endpoint), destination(source));
-            (from / per_leaf != to / per_leaf)
-                .then(|| (from / per_leaf) as usize * spines + to as usize % spines)
-        };
-        for l in sources.iter().filter_map(link) {
-            up[l] += 1;
-        }
-        let share: f64 =
-            sources.iter().map(|source| link(source).map_or(1.0, |l| 1.0 / f64::from(up[l]))).sum();
-        let law = share / sources.len() as f64;
-        let found = run.load("f") / sources.len() as f64;
-        found / law
-    });
-    vec![
-        Row::exact(
-            "clos",
-            "512 endpoints, random permutation: throughput by what the up links leave",
-            "",
-            CLOS,
-        )
-        .expects(1.0)
-        .allows(0.005, "acknowledgements and packets under way at both ends of the window")
-        .found_in(&pairs),
     ]
 }
 

@@ -498,7 +498,7 @@ const fn operation_name(operation: Operation) -> &'static str {
     }
 }
 
-/// What becomes of times of protocols where their clock is not that of the fabric; empty where all clocks are.
+/// What becomes of times of protocols where their clock is not that of the fabric; empty where all are.
 pub fn clock_report(variant: &Variant) -> String {
     let mut out = String::new();
     let clocks = clock_lines(&variant.config);

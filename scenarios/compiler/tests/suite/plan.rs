@@ -419,8 +419,8 @@ fn the_order_of_the_file_changes_nothing() {
     assert_eq!(run([&devices, &links, &hot_first]), law, "names of a set");
 }
 
-/// Patterns in which places of a row say who sends to whom: the row is that of ids, in whatever order the file
-/// lists devices, and whatever they are called. By hand for the neighbours and the tornado of five.
+/// Patterns in which places of a row say who sends to whom: the row is that of ids, whatever devices are
+/// called, and whichever the file lists first. By hand for the neighbours and the tornado of five.
 #[test]
 fn who_sends_to_whom_follows_ids() {
     let names = ["m", "z", "a", "q", "b"];
