@@ -12,11 +12,13 @@ const POLICIES: [Arbitration; 5] = [
     Arbitration::Random,
     Arbitration::Islip { iterations: 4 },
 ];
-const BUFFERINGS: [Buffering; 4] = [
+const BUFFERINGS: [Buffering; 6] = [
     Buffering::Direct,
     Buffering::Crosspoint { depth: 2 },
     Buffering::Output { packets: 4 },
     Buffering::Output { packets: 16 },
+    Buffering::Shared { packets: 4 },
+    Buffering::Shared { packets: 16 },
 ];
 const INPUTS: [InputQueueing; 2] = [InputQueueing::Fifo, InputQueueing::Voq];
 
@@ -47,8 +49,13 @@ fn counts(log: &Log, flows: usize, from: u64, until: u64) -> Vec<u64> {
     (0..flows).map(|f| log.of(f as u16).filter(within).count() as u64).collect()
 }
 
-/// Equal counts: to one packet, or as binomial as draws are (four standard deviations).
+/// Equal counts of an output: to one packet, or as binomial as draws are (four standard deviations).
 fn assert_equal(model: &SwitchConfig, counts: &[u64], what: &str) {
+    assert_within(model, counts, 1, what);
+}
+
+/// [`assert_equal`] to so many packets, where nothing is drawn.
+fn assert_within(model: &SwitchConfig, counts: &[u64], packets: u64, what: &str) {
     let total: u64 = counts.iter().sum();
     let (n, least, most) =
         (counts.len() as f64, *counts.iter().min().unwrap(), *counts.iter().max().unwrap());
@@ -59,7 +66,7 @@ fn assert_equal(model: &SwitchConfig, counts: &[u64], what: &str) {
             assert!((count as f64 - share).abs() <= width, "{what}, {}: {counts:?}", named(model));
         }
     } else {
-        assert!(most - least <= 1, "{what}, {}: {counts:?}", named(model));
+        assert!(most - least <= packets, "{what}, {}: {counts:?}", named(model));
     }
     assert!(least > 100, "{what}, {}: {counts:?}", named(model));
 }
@@ -81,6 +88,46 @@ fn equal_sources_get_equal_shares() {
             assert!(counts.iter().sum::<u64>() >= 2_000 * T / slot - 1, "{}: {counts:?}", named(&model));
             assert_eq!(outcome.dropped, 0);
         }
+    }
+}
+
+/// One pool for several outputs: sources of an output have equal shares of it, also beside an output that has
+/// other sources, or is slow, so that its packets fill the pool.
+#[test]
+fn equal_sources_get_equal_shares_of_outputs_with_one_pool() {
+    let pooled = |packets| {
+        let buffering = Buffering::Shared { packets };
+        organisations().filter(|m| m.buffering == BUFFERINGS[0]).map(move |m| SwitchConfig { buffering, ..m })
+    };
+    for model in [2, 3, 4, 16].into_iter().flat_map(pooled) {
+        for (slow, priority) in [(1, 0), (1, 2), (3, 0)] {
+            let mut net = single(8, model.clone());
+            net.slow(7, slow);
+            for from in 0..6 {
+                net.saturated(from, priority, if from < 4 { 6 } else { 7 });
+            }
+            let (log, outcome) = net.run(4_100 * T);
+            let counts = counts(&log, 6, 100 * T, 4_100 * T);
+            let what = format!("the other output takes {slow} T, priority {priority}");
+            assert_equal(&model, &counts[..4], &what);
+            assert_equal(&model, &counts[4..], &what);
+            // Places go to outputs in turn: both are full, or both at the pace of the slow one.
+            let of_output = [counts[..4].iter().sum::<u64>(), counts[4..].iter().sum()];
+            let places = 16 + 1;
+            assert!(of_output[0].abs_diff(of_output[1]) <= places, "{what}, {}: {counts:?}", named(&model));
+            let slot = slow * model.slot.map_or(T, |slot| slot.0);
+            assert!(of_output[1] >= 4_000 * T / slot - 1, "{what}, {}: {counts:?}", named(&model));
+            assert_eq!(outcome.dropped, 0);
+        }
+        let mut net = single(8, model.clone());
+        for from in 0..6 {
+            let to = Destinations::Cycle(Arc::new(vec![6, 7]));
+            net.source(from, 0, Arrivals::Saturated { backlog: 2 }, to);
+        }
+        let (log, _) = net.run(4_100 * T);
+        let counts = counts(&log, 6, 100 * T, 4_100 * T);
+        // One at each output.
+        assert_within(&model, &counts, 2, "six sources of both outputs");
     }
 }
 
