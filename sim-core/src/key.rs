@@ -354,6 +354,13 @@ mod tests {
     }
 
     #[test]
+    fn earlier_and_later_move_the_time_alone() {
+        let key = |time| EventKey::from_parts(Time(time), Class::new(9), ActorId::new(77), 5);
+        assert_eq!(key(100).earlier(Duration(30)), key(70));
+        assert_eq!(key(100).later(Duration(30)), key(130));
+    }
+
+    #[test]
     fn order_is_time_class_source_sequence() {
         let key = |t, c, a, s| EventKey::from_parts(Time(t), Class::new(c), ActorId::new(a), s);
         let sorted = [

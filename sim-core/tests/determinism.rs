@@ -355,3 +355,76 @@ fn the_order_of_a_key_decides_within_an_instant() {
         }
     }
 }
+
+/// A list that hands its only event out twice.
+struct Stutter(Vec<Event<()>>);
+
+impl EventList<()> for Stutter {
+    fn push(&mut self, event: Event<()>) {
+        self.0.extend([event; 2]);
+    }
+
+    fn pop_before(&mut self, _: Time) -> Option<Event<()>> {
+        self.0.pop()
+    }
+
+    fn peek_key(&mut self) -> Option<EventKey> {
+        self.0.first().map(|event| event.key)
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The kernel does not rely on its list: an event that it has handled is out of order.
+#[test]
+#[should_panic(expected = "event out of order")]
+fn a_list_that_hands_an_event_out_twice_panics() {
+    let mut kernel = Kernel::new(Scripted { script: None, handled: Vec::new() }, Stutter(Vec::new()));
+    kernel.schedule(Event { key: key(5, 1, 1, 1), target: 0, payload: () });
+    let _ = kernel.run_until(Time(9));
+}
+
+/// What concludes a run is behind the last event, not at its key.
+#[test]
+#[should_panic(expected = "concluded in the past")]
+fn concluding_at_the_key_of_the_last_event_panics() {
+    let mut kernel = scripted(Script::Stop, &[key(5, 1, 1, 1)]);
+    assert_eq!(kernel.run_until(Time(9)), RunEnd::Stopped);
+    kernel.conclude(key(5, 1, 1, 1), |_, _| ());
+}
+
+/// A world that looks ahead is shown what comes, and one that does not is shown nothing.
+#[test]
+fn who_looks_ahead_is_shown_events() {
+    struct Ahead {
+        foresees: bool,
+        shown: std::cell::Cell<u64>,
+    }
+    impl World for Ahead {
+        type Payload = ();
+
+        fn handle<L: EventList<()>>(&mut self, _: Event<()>, _: &mut Context<'_, (), L>) {}
+
+        fn foresees(&self) -> bool {
+            self.foresees
+        }
+
+        fn foresee(&self, _: &Event<()>, _: sim_core::Ahead) {
+            self.shown.set(self.shown.get() + 1);
+        }
+    }
+    for foresees in [false, true] {
+        let list = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 8 });
+        let mut kernel = Kernel::new(Ahead { foresees, shown: 0.into() }, list);
+        for n in 1..=20 {
+            kernel.schedule(Event { key: key(8 * n, 1, 1, n), target: 0, payload: () });
+        }
+        assert_eq!(kernel.run_until(Time::MAX), RunEnd::Empty);
+        assert_eq!(kernel.events_handled(), 20);
+        // The first of 20 buckets is entered unseen. The four after it are seen together, at one to four
+        // distances each, and each of the other 15 at all four: 4 + (1 + 2 + 3) + 15 x 4.
+        assert_eq!(kernel.world.shown.get(), if foresees { 70 } else { 0 });
+    }
+}

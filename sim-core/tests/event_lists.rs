@@ -327,6 +327,22 @@ fn who_comes_between_what_was_seen_changes_nothing_of_it() {
     }
 }
 
+/// The last bucket that the ring covers is seen, and seen once: once round the ring the same one is not
+/// another one. The first event enters the second half of 256 buckets, so the ring covers 255 behind it.
+#[test]
+fn the_last_bucket_of_the_ring_is_shown_once() {
+    let mut list = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 8 });
+    let world = Watcher::default();
+    for (n, bucket) in [128, 128 + 255].into_iter().enumerate() {
+        let key = EventKey::from_parts(Time(8 * bucket), Class::new(1), ActorId::new(2), n as u64);
+        list.push(Event { key, target: 0, payload: n as u32 });
+    }
+    assert_eq!(list.pop_foreseeing(Time::MAX, &world).map(|event| event.payload), Some(0));
+    assert_eq!(*world.shown.borrow(), [(1, Ahead::Far)]);
+    assert_eq!(list.pop_foreseeing(Time::MAX, &world).map(|event| event.payload), Some(1));
+    assert_eq!(*world.shown.borrow(), [(1, Ahead::Far)]);
+}
+
 #[test]
 fn a_crowded_current_bucket_stays_sorted() {
     // All in one bucket: beyond the first few, arrivals go through the heap of late ones.
