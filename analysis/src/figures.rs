@@ -7,14 +7,14 @@ use crate::axes::{
     Axis, Key, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, Ticks, foot, heading, legend, legend_height,
     shorten, stroke,
 };
-use crate::books::Books;
 use crate::collect::{Bin, Spread};
+use crate::level::{Level, MESSAGES, PACKETS, TRIPS, come_share, left_share};
 use crate::num::{TimeUnit, count_text, counted_text, gbps, ratio, three_digits, time_text};
 use crate::protocol;
 use crate::report::{FlowReport, VariantReport, retry_share};
 use crate::scene::{Align, Scene, text_width};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
-use models::stats::{FlowStats, TranslatorTotals};
+use models::stats::TranslatorTotals;
 use std::collections::BTreeSet;
 
 mod bars;
@@ -116,49 +116,6 @@ pub fn all(caption: &Caption, reports: &[VariantReport]) -> Vec<Figure> {
 pub fn svg(caption: &Caption, reports: &[VariantReport], name: &str) -> Option<String> {
     let row = ROWS.iter().find(|row| row.name == name).expect("a figure has this name");
     row.scene(caption, reports).map(|scene| scene.to_svg())
-}
-
-/// What a figure is about: packets, or what protocols made of them. `None`: the flow has no such thing.
-#[derive(Copy, Clone)]
-struct Level {
-    /// One of them.
-    noun: &'static str,
-    /// Many of them, with how they end.
-    ended: &'static str,
-    /// Whether the time that packets wait for the link of their source belongs to it in any case. That of
-    /// packets above saturation would flatten everything else.
-    with_source_queue: bool,
-    /// What a reader may take it for, and is not.
-    trap: &'static str,
-    of: fn(&FlowReport) -> Option<&FlowReport>,
-}
-
-const PACKETS: Level = Level {
-    noun: "packet",
-    ended: "packets delivered",
-    with_source_queue: false,
-    trap: "",
-    of: |flow| Some(flow),
-};
-const MESSAGES: Level = Level {
-    noun: "message",
-    ended: "messages delivered",
-    with_source_queue: true,
-    trap: "source queue: also before its packets exist, and of later ones while earlier are sent",
-    of: |flow| flow.messages.as_deref().filter(|messages| messages.delivered.packets > 0),
-};
-const TRIPS: Level = Level {
-    noun: "round trip",
-    ended: "round trips completed",
-    with_source_queue: true,
-    trap: "",
-    of: |flow| flow.round_trips.as_deref().filter(|trips| trips.delivered.packets > 0),
-};
-
-impl Level {
-    fn is_in(&self, reports: &[VariantReport]) -> bool {
-        reports.iter().flat_map(|report| &report.flows).any(|flow| (self.of)(flow).is_some())
-    }
 }
 
 /// A figure: its file name without extension, what it shows, and the drawing; `None` if these runs have
@@ -808,33 +765,6 @@ const UNDER_WAY_SHARE: f64 = 0.01;
 /// So many variants and flows are named in a caption.
 const LISTED: usize = 4;
 
-/// What became of the messages of a protocol that others run over, which have no books: arrived, lost in the
-/// fabric, and not there. What the scenario loses is none of these.
-fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
-    let (stats, above) = flow.protocol.zip(flow.above)?;
-    if level.noun != "message" || !above.nothing_else {
-        return None;
-    }
-    let missing = stats.sent.saturating_sub(stats.delivered + above.lost_late);
-    let never = missing.min(flow.dropped);
-    // what a translator dropped arrived there, and nowhere else
-    let passed = stats.delivered.saturating_sub(flow.not_passed);
-    Some([passed, never + (stats.delivered - passed), missing - never])
-}
-
-/// Share of what was asked for that had not arrived when the run ended, where books count what this level
-/// shows.
-fn under_way_share(flow: &FlowReport, level: Level) -> f64 {
-    if level.noun == "packet" {
-        return ratio(flow.left.into(), (flow.arrived + flow.dropped + flow.left).max(1).into());
-    }
-    match carried_books(flow, level) {
-        _ if tells(flow, level) => ratio(flow.books.under_way.into(), flow.books.asked.into()),
-        Some([arrived, never, left]) => ratio(left.into(), (arrived + never + left).into()),
-        None => 0.0,
-    }
-}
-
 /// Where much of what was asked for was left behind when the run ended: this is the slowest, and is missing
 /// in the distribution. The most of it first. What is merely on its way is neither told nor missing.
 fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
@@ -911,71 +841,6 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     }
     few.sort_by(|a, b| a.0.total_cmp(&b.0));
     listed("closed loops make few packets where they are slow", LISTED, few.into_iter().map(|few| few.1))
-}
-
-/// Which share of what ended has arrived, where books count what this level shows: a distribution of those
-/// that arrived alone would make a flow that loses its slow ones look fast. The messages of a protocol that
-/// has others of its own above (frames of LINX, parts of PDUs) are none of these.
-fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
-    if level.noun == "packet" {
-        return if flow.arrived > 0 {
-            ratio(flow.arrived.into(), (flow.arrived + flow.dropped).into())
-        } else {
-            1.0
-        };
-    }
-    if let Some([arrived, never, _]) = carried_books(flow, level) {
-        return if arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 };
-    }
-    let Books { arrived, never, .. } = flow.books;
-    if tells(flow, level) && arrived > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
-}
-
-/// Likewise of all that was asked for, where what is still under way is left behind. Curves, captions and
-/// means all ask here.
-fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
-    arrived_share(flow, level) * (1.0 - left_share(report, flow, level))
-}
-
-/// Share of what was asked for that is left behind at the end; 0 where it is merely on its way, as some
-/// always is.
-fn left_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
-    let behind = report.leaves_behind(flow) || piles_up(report, flow, level);
-    if behind { under_way_share(flow, level) } else { 0.0 }
-}
-
-/// Whether more of this level is under way at the end than a flow that keeps up has ([`Books::grows`]), where
-/// the books of the flow do not judge it: frames that keep connections are asked for by nobody, and go astray
-/// all the same.
-fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
-    let carried = carried_books(flow, level);
-    let own = match carried {
-        Some([arrived, _, left]) => Some((arrived, left)),
-        None => (level.noun == "packet" && flow.books.asked == 0).then_some((flow.arrived, flow.left)),
-    };
-    let Some((arrived, under_way)) = own else { return false };
-    let index = report.number(&flow.name);
-    let data = index.map(|index| &report.run.collector.flows()[index]);
-    let bins = data.map(|data| match &data.messages {
-        Some(messages) if carried.is_some() => &messages.bins,
-        _ => &data.bins,
-    });
-    let times = bins.into_iter().flatten().map(|bin| bin.latency_ps).sum();
-    let mean = crate::books::mean(&report.run, times);
-    let books =
-        Books { asked: arrived + under_way, arrived, under_way, mean, paced: true, ..Books::default() };
-    books.grows(report.run.outcome.end.0)
-}
-
-/// Whether books count what this level of messages or round trips shows.
-fn tells(flow: &FlowReport, level: Level) -> bool {
-    let Books { unit, arrived, .. } = flow.books;
-    let counted = |of: fn(&FlowStats) -> u64| flow.protocol.as_ref().map(of) == Some(arrived);
-    match level.noun {
-        "message" if flow.above.is_some() => false,
-        "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
-        _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
-    }
 }
 
 /// The flows that are drawn, [`FLOWS_SHOWN`] at most: the first of each variant, then the second of each,
@@ -1704,13 +1569,15 @@ mod synthetic;
 mod tests {
     use super::synthetic::{LENGTH, Mood, REFRESH, WITH, WITHOUT, closed_loops, deliveries, run};
     use super::*;
-    use crate::books::Above;
+    use crate::books::{Above, Books};
     use crate::collect::{Collector, CollectorConfig};
+    use crate::level::{arrived_share, under_way_share};
     use crate::run::RunData;
     use models::config::FlowConfig;
     use models::probe::Cause;
     use models::run::StallReport;
     use models::sim_core::Time;
+    use models::stats::FlowStats;
     use std::sync::Arc;
 
     /// A run with the victims spread over this many flows.
@@ -2307,6 +2174,7 @@ mod tests {
         let mut report = VariantReport::new(run(WITH));
         let mut flow = report.flows[0].clone();
         (flow.arrived, flow.dropped, flow.left, flow.falls_behind) = (32, 0, 4, false);
+        flow.books = Books { asked: 36, arrived: 32, never: 0, under_way: 4, ..flow.books };
         report.run.outcome.stalls.clear();
         assert_eq!(come_share(&report, &flow, PACKETS), 1.0);
         flow.falls_behind = true;

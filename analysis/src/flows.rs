@@ -6,9 +6,10 @@ pub use messages::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 use crate::books::Books;
 use crate::collect::Spread;
 use crate::estimate::Estimate;
+use crate::level::{MESSAGES, PACKETS, TRIPS, come_share, users_share};
 use crate::metric::{Kind, Row, yes};
 use crate::num::Num;
-use crate::report::{FlowReport, LatencyReport};
+use crate::report::{FlowReport, LatencyReport, VariantReport};
 use crate::run::Role;
 use models::probe::Cause;
 use serde::ser::SerializeMap;
@@ -144,6 +145,14 @@ static ROWS: &[FlowRow] = &[
         Get::Told(|flow| Told::Span(flow.rate_span.map(|(from, to)| [us(from), us(to)]))),
     ),
     row(
+        "arrived_share",
+        "",
+        "",
+        "share of the packets due that arrived, in the whole run, only where it is not all: times are of these; \
+         what is merely on its way at the end is not due, what stands still there or falls behind is",
+        Get::Told(|_| Told::Share(None)),
+    ),
+    row(
         "latency_ns",
         "ns",
         "latency",
@@ -200,6 +209,11 @@ pub struct Pick {
 }
 
 impl Pick {
+    /// Whether it is a time of what arrived, or a part of one.
+    pub(crate) fn is_of_arrived(self) -> bool {
+        self.is_time() || self.row.unit == "ns"
+    }
+
     /// Whether it is one of many times.
     pub(crate) fn is_time(self) -> bool {
         matches!(self.row.get, Get::Times(..))
@@ -338,6 +352,8 @@ enum Told {
     Number(Num),
     Estimate(Option<EstimateSummary>),
     Span(Option<[Num; 2]>),
+    /// Known to the whole report only, which puts it in.
+    Share(Option<Num>),
     Books(BooksSummary),
     Times(LatencySummary),
     Parts(Decomposition),
@@ -349,9 +365,28 @@ enum Told {
 pub struct FlowSummary(Vec<(&'static str, Told)>);
 
 impl FlowSummary {
-    pub(crate) fn new(flow: &FlowReport) -> Self {
+    /// Of this flow of a report; `None`: of all flows.
+    pub(crate) fn new(report: &VariantReport, index: Option<usize>) -> Self {
+        let flow = index.map_or(&report.overall, |index| &report.flows[index]);
         let told = ROWS.iter().map(|row| (row.key, row.told(flow)));
-        Self(told.filter(|(_, value)| !matches!(value, Told::Protocol(None))).collect())
+        let mut told: Vec<_> = told.collect();
+        let short = |share: f64| (share < 1.0).then_some(Num(share));
+        let of = |level| short(come_share(report, flow, level));
+        for (_, value) in &mut told {
+            match value {
+                Told::Share(share) => *share = index.and_then(|_| of(PACKETS)),
+                Told::Books(books) => books.arrived_share = short(users_share(report, index)),
+                Told::Protocol(Some(protocol)) => {
+                    let levels = [(&mut protocol.messages, MESSAGES), (&mut protocol.round_trips, TRIPS)];
+                    for (journeys, level) in levels {
+                        journeys.iter_mut().for_each(|journeys| journeys.arrived_share = of(level));
+                    }
+                }
+                _ => (),
+            }
+        }
+        told.retain(|(_, value)| !matches!(value, Told::Share(None) | Told::Protocol(None)));
+        Self(told)
     }
 }
 
@@ -395,13 +430,17 @@ pub struct BooksSummary {
     pub under_way: u64,
     /// Age of the oldest of these, if it is known.
     pub oldest_us: Option<Num>,
+    /// Share that arrived of what was due, only where it is not all: what is merely on its way at the end is
+    /// not due, what stands still there or falls behind is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrived_share: Option<Num>,
 }
 
 impl BooksSummary {
     fn new(books: &Books) -> Self {
         let &Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = books;
         let oldest_us = oldest_ps.filter(|_| under_way > 0).map(us);
-        Self { unit, asked, arrived, never, under_way, oldest_us }
+        Self { unit, asked, arrived, never, under_way, oldest_us, arrived_share: None }
     }
 }
 

@@ -20,6 +20,7 @@ pub mod explore;
 pub mod figures;
 pub mod flows;
 mod laws;
+mod level;
 mod links;
 mod metric;
 pub mod num;

@@ -37,6 +37,16 @@ pub(crate) fn ratio(numerator: u128, denominator: u128) -> f64 {
     if denominator == 0 { 0.0 } else { numerator as f64 / denominator as f64 }
 }
 
+/// A share of all, in percent: never 100 where it is less, nor 0 where it is more.
+pub fn share_text(share: f64) -> String {
+    let decimals = (1..9).find(|decimals| {
+        let text = format!("{:.*}", *decimals, 100.0 * share);
+        let shown: f64 = text.parse().unwrap_or(share);
+        (shown < 100.0 || share >= 1.0) && (shown > 0.0 || share <= 0.0)
+    });
+    format!("{:.*} %", decimals.unwrap_or(9), 100.0 * share)
+}
+
 /// Gigabits per second of `octets` in `ps` picoseconds.
 pub(crate) fn gbps(octets: u64, ps: u64) -> f64 {
     // bits per picosecond are terabits per second
@@ -193,6 +203,9 @@ mod tests {
 
     #[test]
     fn nine_significant_digits() {
+        // a share is never rounded to all or to nothing
+        let shares = [1.0, 0.2, 0.9996, 0.00001, 0.0].map(share_text);
+        assert_eq!(shares, ["100.0 %", "20.0 %", "99.96 %", "0.001 %", "0.0 %"]);
         let text = |value: f64| serde_json::to_string(&Num(value)).unwrap();
         assert_eq!(text(1.0 / 3.0), "0.333333333");
         assert_eq!(text(2.0e9 / 3.0), "666666667.0");

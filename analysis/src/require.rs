@@ -7,8 +7,9 @@
 use crate::collect::Spread;
 use crate::estimate::quantile_samples;
 use crate::flows::{self, Pick, TimesRow};
+use crate::level::{MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
 use crate::metric::{Kind, Row};
-use crate::num::{Num, count_text, three_digits, time_text};
+use crate::num::{Num, count_text, share_text, three_digits, time_text};
 use crate::ports::Ports;
 use crate::protocol::{self, PROTOCOLS};
 use crate::report::{FlowReport, LatencyReport, VariantReport};
@@ -97,12 +98,15 @@ pub struct Judged {
     pub wanted: String,
     /// What it has to be, as a number.
     pub limit: f64,
-    /// What it is: picoseconds, Gb/s, parts of one, or a number; not a number if that is not known.
+    /// What it is: picoseconds, Gb/s, parts of one, or a number; not a number if that is not known, and
+    /// infinite if it is the time of what never arrives.
     pub measured: f64,
     /// In which of these.
     pub dimension: Dimension,
     /// How many were measured, and of how many the metric is told, where it is one of many values.
     pub samples: Option<(u64, u64)>,
+    /// Of a time: the share of what was asked for that arrived, without what is merely on its way.
+    pub arrived: Option<f64>,
     /// How it ended.
     pub verdict: Verdict,
 }
@@ -201,7 +205,9 @@ fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
     let of_links = matches!(required.subjects, Subjects::Links(_));
     let measure = measure(&required.metric, of_links).expect("a metric that `requirement` has let pass");
     let judged = |of, name: &str, flow: Option<usize>, (measured, samples): (f64, Option<(u64, u64)>)| {
-        let enough = samples.is_none_or(|(known, needed)| known >= needed) && measured.is_finite();
+        // what never arrives takes longer than any time, of however few that is known
+        let enough = measured == f64::INFINITY
+            || samples.is_none_or(|(known, needed)| known >= needed) && measured.is_finite();
         let Limit { relation, value, .. } = required.limit;
         // A percentile is known to a step: what may hold does.
         let least = flow.and_then(|flow| measure.step(report, flow)).unwrap_or(measured);
@@ -223,6 +229,7 @@ fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
             measured: if enough { measured } else { f64::NAN },
             dimension: measure.dimensions[0],
             samples,
+            arrived: flow.and_then(|flow| measure.arrived(report, flow)),
             verdict,
         }
     };
@@ -248,23 +255,38 @@ impl Measure {
     fn step(&self, report: &VariantReport, index: usize) -> Option<f64> {
         let Get::Times(level, At::Quantile(q)) = self.get else { return None };
         let (_, spread) = level.of(&report.flows[index])?;
-        spread.quantile_at_least(q).map(|ps| ps as f64)
+        let own = among_arrived(q, level.arrived(report, index))?;
+        spread.quantile_at_least(own).map(|ps| ps as f64)
+    }
+
+    /// Of a time: of which share of what was asked for it is.
+    fn arrived(&self, report: &VariantReport, index: usize) -> Option<f64> {
+        let Get::Times(level, _) = self.get else { return None };
+        Some(level.arrived(report, index))
     }
 
     /// The value for a flow, and how many were measured of how many it takes.
     fn of_flow(&self, report: &VariantReport, index: usize) -> (f64, Option<(u64, u64)>) {
         let flow = &report.flows[index];
         match self.get {
-            Get::Times(level, at) => level.of(flow).map_or((f64::NAN, Some((0, at.needed()))), |found| {
-                let (times, spread) = found;
-                let known = spread.histogram.len();
+            Get::Times(level, at) => {
+                let arrived = level.arrived(report, index);
+                let found = level.of(flow);
+                let known = found.map_or(0, |(_, spread)| spread.histogram.len());
+                // what never comes is known to be longer, so it counts among the values as well
+                let needed = libm::ceil(arrived * at.needed() as f64) as u64;
+                let mean = || found.map(|(times, _)| times.mean.value);
+                let max = || found.map(|(times, _)| times.max);
+                let quantile = |q| found.and_then(|(_, spread)| spread.quantile(q)).map(|ps| ps as f64);
                 let value = match at {
-                    At::Mean => times.mean.value,
-                    At::Max => times.max,
-                    At::Quantile(q) => spread.quantile(q).map_or(f64::NAN, |ps| ps as f64),
+                    At::Mean => mean(),
+                    At::Max if arrived < 1.0 => Some(f64::INFINITY),
+                    At::Max => max(),
+                    At::Quantile(q) => among_arrived(q, arrived).map_or(Some(f64::INFINITY), quantile),
                 };
-                (value, Some((known, at.needed())))
-            }),
+                let value = value.unwrap_or(f64::NAN);
+                (value, Some((known, needed.max(1))))
+            }
             Get::Column(pick, scale) => (pick.value(flow) * scale, None),
             Get::Protocol(get, scale) => (get(&report.run, Some(index)) * scale, None),
             Get::Delivered => delivered(report, flow),
@@ -284,6 +306,17 @@ impl At {
 }
 
 impl Level {
+    /// Share of what was asked for that arrived, without what is merely on its way.
+    fn arrived(self, report: &VariantReport, index: usize) -> f64 {
+        let flow = &report.flows[index];
+        match self {
+            Level::Whole => users_share(report, Some(index)),
+            Level::Row(_) => come_share(report, flow, PACKETS),
+            Level::Messages => come_share(report, flow, MESSAGES),
+            Level::RoundTrips => come_share(report, flow, TRIPS),
+        }
+    }
+
     fn of(self, flow: &FlowReport) -> Option<(&LatencyReport, &Spread)> {
         let whole = |flow| (&FlowReport::whole(flow).latency, &FlowReport::whole(flow).spread.latency);
         match self {
@@ -327,11 +360,18 @@ impl Judged {
     pub fn measured_text(&self) -> String {
         match (self.verdict, self.dimension) {
             (Verdict::NotEnough, _) => "-".into(),
+            (_, Dimension::Time) if self.measured == f64::INFINITY => "longer than any time".into(),
             (_, Dimension::Time) => time_text(self.measured),
             (_, Dimension::Rate) => format!("{} Gb/s", three_digits(self.measured)),
             (_, Dimension::Share) => format!("{} %", Num(100.0 * self.measured)),
             (_, Dimension::Number) => Num(self.measured).to_string(),
         }
+    }
+
+    /// The share that arrived, for people, where it is not all.
+    fn short(&self) -> Option<String> {
+        let share = self.arrived.filter(|share| *share < 1.0)?;
+        Some(share_text(share))
     }
 
     /// One line for a terminal.
@@ -343,6 +383,11 @@ impl Judged {
             }
             (Verdict::NotEnough, None) => "nothing was measured".into(),
             _ => self.measured_text(),
+        };
+        let found = match self.short() {
+            Some(share) if self.measured == f64::INFINITY => format!("{found}, as only {share} arrived"),
+            Some(share) => format!("{found} (of those that arrived: {share})"),
+            None => found,
         };
         format!("{}: {of} {name}, {metric} {wanted}: {found}", verdict.name())
     }
@@ -362,6 +407,8 @@ pub struct JudgedSummary {
     samples: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     samples_needed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrived_share: Option<Num>,
     verdict: &'static str,
 }
 
@@ -388,6 +435,7 @@ impl JudgedSummary {
             unit,
             samples: judged.samples.map(|samples| samples.0),
             samples_needed: judged.samples.map(|samples| samples.1),
+            arrived_share: judged.arrived.filter(|share| *share < 1.0).map(Num),
             verdict: judged.verdict.name(),
         }
     }

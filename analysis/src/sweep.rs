@@ -19,7 +19,7 @@ use crate::estimate::half_width;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use metrics::{METRICS, Metric, ScopeRow, measure, metric};
+pub use metrics::{ARRIVED_SHARE, METRICS, Metric, ScopeRow, measure, metric};
 
 /// Scope of all flows together.
 pub const OVERALL: &str = "overall";

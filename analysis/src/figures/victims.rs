@@ -5,6 +5,7 @@ use super::{Caption, UNDER_WAY_SHARE, joined, subtitle, transient};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
 use crate::books::Books;
 use crate::estimate::quantile_samples;
+use crate::level::among_arrived;
 use crate::num::{counted_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
 use crate::run::Role;
@@ -117,11 +118,7 @@ impl Tail {
         let (share, latency) = (there(report, flow), &flow.spread.latency);
         // what never comes is known to be longer, so it counts among the values as well
         let known = latency.histogram.len() as f64 >= share * quantile_samples(q) as f64;
-        // of those that arrived it is as far from the longest as what never comes leaves
-        let own = q / share;
-        if own >= 1.0 {
-            return Some(f64::INFINITY);
-        }
+        let Some(own) = among_arrived(q, share) else { return Some(f64::INFINITY) };
         latency.quantile(own).filter(|_| known).map(|ps| ps as f64)
     }
 }

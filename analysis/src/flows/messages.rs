@@ -98,6 +98,9 @@ pub struct JourneySummary {
     pub count: u64,
     /// That of the flow.
     pub goodput_gbps: EstimateSummary,
+    /// Share that arrived of what was due (as in `books`), only where it is not all: times are of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrived_share: Option<Num>,
     /// How long.
     pub latency_ns: LatencySummary,
     /// Where the time went.
@@ -109,6 +112,7 @@ impl JourneySummary {
         Self {
             count: report.delivered.packets,
             goodput_gbps: EstimateSummary::scaled(report.goodput_gbps, 1.0),
+            arrived_share: None,
             latency_ns: LatencySummary::new(&report.latency),
             decomposition: Decomposition::new(report),
         }

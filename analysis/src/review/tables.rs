@@ -5,7 +5,7 @@ use super::files::{Csv, list, number, real, word};
 use super::html::Html;
 use super::{Run, Sweep, verdict_class};
 use crate::flows;
-use crate::num::{count_text, three_digits, time_text};
+use crate::num::{count_text, share_text, three_digits, time_text};
 use crate::require::Verdict;
 use crate::sweep::compare;
 use crate::sweep::paired::Paired;
@@ -112,12 +112,28 @@ fn variants(run: &Run) -> &[Value] {
 /// A measured value of a requirement.
 fn measured(one: &Value) -> Cell {
     let unit = word(one, "unit");
-    Cell::number(&one["measured"], |value| match unit {
+    let short = one["arrived_share"].as_f64().map(share_text);
+    if let (Value::Null, Some(share)) = (&one["measured"], &short)
+        && word(one, "verdict") != Verdict::NotEnough.name()
+    {
+        return Cell::text(&format!("longer than any time, as only {share} arrived"));
+    }
+    let of_those = short.map_or(String::new(), |share| format!(" (of those that arrived: {share})"));
+    let text = |value: f64| match unit {
         "ns" => time_text(value * 1e3),
         "share" => format!("{} %", crate::num::Num(100.0 * value)),
         "" => crate::num::Num(value).to_string(),
         unit => format!("{} {unit}", three_digits(value)),
-    })
+    };
+    Cell::number(&one["measured"], |value| text(value) + &of_those)
+}
+
+/// Share of what was due that arrived: of these are all times beside it.
+fn arrived(of: &Value) -> Cell {
+    match of["arrived_share"].as_f64() {
+        Some(share) => Cell::real(share, share_text),
+        None => Cell::real(1.0, |_| "all".into()),
+    }
 }
 
 /// Question, verdicts, and how to get the same again.
@@ -236,6 +252,8 @@ pub(super) fn flows(html: &mut Html, section: usize, run: &Run) {
             share(&flow["accepted_load"]["value"]),
             Cell::number(&flow["goodput_gbps"]["value"], |gbps| format!("{} Gb/s", three_digits(gbps))),
             Cell::number(&flow["delivered_packets"], |n| count_text(n as u64)),
+            // of all flows together what users asked for counts
+            arrived(if flow["name"] == "overall" { &flow["books"] } else { flow }),
             of(flow, "latency_ns", "mean"),
             of(flow, "latency_ns", "p50"),
             of(flow, "latency_ns", "p99"),
@@ -258,6 +276,7 @@ pub(super) fn flows(html: &mut Html, section: usize, run: &Run) {
         "accepted",
         "goodput",
         "packets",
+        "arrived",
         "mean",
         "median",
         "p99",
@@ -285,15 +304,16 @@ fn deadlines(run: &Run) -> Vec<(String, f64)> {
     found.into_iter().take(8).collect()
 }
 
-/// Who took longer than that: a complementary distribution, from pairs of a time and a count.
-fn beyond(pairs: &Value) -> Vec<(f64, f64)> {
+/// Who took longer than that: a complementary distribution, from pairs of a time and a count, of what arrived.
+/// What did not, which is the rest of this share, takes longer than any time.
+fn beyond(pairs: &Value, arrived: f64) -> Vec<(f64, f64)> {
     let pairs: Vec<(f64, f64)> =
         pairs.as_array().into_iter().flatten().map(|pair| (real(&pair[0]), real(&pair[1]))).collect();
     let total: f64 = pairs.iter().map(|pair| pair.1).sum();
     let mut left = total;
     let mut points = Vec::new();
     for (at, count) in &pairs {
-        points.push((*at, left / total));
+        points.push((*at, if arrived < 1.0 { 1.0 - arrived * (1.0 - left / total) } else { left / total }));
         left -= count;
     }
     thin(points)
@@ -341,9 +361,9 @@ pub(super) fn latency(html: &mut Html, run: &Run) {
     for variant in variants(run) {
         let name = word(variant, "name");
         let of = &run.histograms["variants"][name];
-        for flow in list(variant, "flows") {
-            let flow = word(flow, "name");
-            let points = beyond(&of[flow]["latency"]);
+        for told in list(variant, "flows") {
+            let flow = word(told, "name");
+            let points = beyond(&of[flow]["latency"], told["arrived_share"].as_f64().unwrap_or(1.0));
             if !points.is_empty() {
                 all.push(Series { name: format!("{flow}, {name}"), points, ..Series::default() });
             }
@@ -353,7 +373,10 @@ pub(super) fn latency(html: &mut Html, run: &Run) {
     all.truncate(LINES);
     let marks = deadlines(run);
     let required = if marks.is_empty() { "" } else { ", with what is required" };
-    let title = "Share of packets that take longer, by flow and variant";
+    let short = variants(run).iter().flat_map(|variant| list(variant, "flows"));
+    let short = short.into_iter().any(|flow| flow["arrived_share"].is_number());
+    let rest = if short { "; what did not arrive takes longer than any time" } else { "" };
+    let title = format!("Share of packets that take longer, by flow and variant{rest}");
     let chart = Chart {
         title: format!("{title}{required} ({})", stamp(run)),
         x: "latency, creation to last bit at the destination",
@@ -380,12 +403,17 @@ pub(super) fn causes(html: &mut Html, section: usize, run: &Run) {
         for flow in list(variant, "flows") {
             let name = format!("{}, {}", word(flow, "name"), word(variant, "name"));
             let (level, parts, mean) = whole(flow);
+            let of = match level {
+                "packets" => flow,
+                level => &flow["protocol"][level.replace(' ', "_")],
+            };
             let shares: Vec<f64> = names.iter().map(|cause| real(&parts[*cause]["share"])).collect();
             if !mean.is_finite() {
                 continue;
             }
             let mut row =
                 vec![Cell::text(word(variant, "name")), Cell::text(word(flow, "name")), Cell::text(level)];
+            row.push(arrived(of));
             row.push(Cell::real(mean, |ns| time_text(ns * 1e3)));
             row.extend(names.iter().map(|cause| {
                 Cell::number(&parts[*cause]["share"], |share| format!("{:.1} %", 100.0 * share))
@@ -411,7 +439,7 @@ pub(super) fn causes(html: &mut Html, section: usize, run: &Run) {
         html.element("p", &[("class", "soft")], &format!("{left_out} more flows are in the table."));
     }
     let head: Vec<&str> =
-        ["variant", "flow", "times of", "mean"].into_iter().chain(names.iter().copied()).collect();
+        ["variant", "flow", "times of", "arrived", "mean"].into_iter().chain(names.iter().copied()).collect();
     table(html, &format!("causes{section}"), "Shares of the mean time", &head, &cells);
 }
 
@@ -659,4 +687,33 @@ pub(super) fn sweep(html: &mut Html, section: usize, sweep: &Sweep, several: boo
         csv.cells().iter().map(|row| used.iter().map(|column| cell(&row[*column])).collect()).collect();
     table(html, &format!("estimates{section}"), "Estimates at each point", &head, &rows);
     html.close("section");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Two packets, of which one takes 2 ps: half of those that arrived take longer than the first. If as
+    /// many did not arrive, three quarters of all do.
+    #[test]
+    fn what_did_not_arrive_takes_longer_than_any_time() {
+        let pairs = json!([[1, 1], [2, 1]]);
+        assert_eq!(beyond(&pairs, 1.0), [(1.0, 1.0), (2.0, 0.5)]);
+        assert_eq!(beyond(&pairs, 0.5), [(1.0, 1.0), (2.0, 0.75)]);
+    }
+
+    /// What is required of a time is told with the share that arrived.
+    #[test]
+    fn a_measured_time_says_of_which_share_it_is() {
+        let text = |measured: Value, share: Option<f64>, verdict: &str| {
+            let mut one = json!({"unit": "ns", "measured": measured, "verdict": verdict});
+            share.into_iter().for_each(|share| one["arrived_share"] = json!(share));
+            super::measured(&one).text
+        };
+        assert_eq!(text(json!(404.0), None, "PASS"), "404 ns");
+        assert_eq!(text(json!(404.0), Some(0.2), "PASS"), "404 ns (of those that arrived: 20.0 %)");
+        assert_eq!(text(Value::Null, Some(0.2), "FAIL"), "longer than any time, as only 20.0 % arrived");
+        assert_eq!(text(Value::Null, Some(0.2), Verdict::NotEnough.name()), "-");
+    }
 }

@@ -4,7 +4,7 @@ use super::budget::{Budget, Port};
 use super::files::{Counts, list, real, word};
 use super::tables::whole;
 use super::{Run, Variant};
-use crate::num::{count_text, time_text};
+use crate::num::{count_text, share_text, time_text};
 use models::config::DeviceModel;
 use models::probe::Cause;
 use serde_json::Value;
@@ -58,7 +58,7 @@ pub fn why(run: &Run, variant: &Variant, question: &Question) -> String {
         Question::Flow(name) => {
             let flow = list(told, "flows").iter().find(|flow| word(flow, "name") == name);
             let busy = injection(variant, name, &budget, &counts);
-            out += &of_flow(name, flow.unwrap_or(&Value::Null), busy);
+            out += &of_flow(name, flow.unwrap_or(&Value::Null), busy, list(told, "stalls"));
             out += &fullest(variant, name, &budget, &counts);
         }
         Question::Link(link) => out += &of_link(variant, *link, &budget, &counts),
@@ -66,18 +66,28 @@ pub fn why(run: &Run, variant: &Variant, question: &Question) -> String {
     out
 }
 
-fn of_flow(name: &str, flow: &Value, busy: f64) -> String {
+fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
     let (level, parts, mean) = whole(flow);
     let books = &flow["books"];
     let count = |key: &str| books[key].as_u64().unwrap_or(0);
     let mut out = format!("flow {name}");
-    if count("never") > 0 {
-        let text = [count("never"), count("asked")].map(count_text);
-        out += &format!(", of which {} of {} never arrived", text[0], text[1]);
+    let share = books["arrived_share"].as_f64();
+    if let Some(share) = share {
+        let text = ["arrived", "asked", "never", "under_way"].map(|key| count_text(count(key)));
+        out += &format!(
+            ", of which {} arrived ({} of {}; {} never will, {} are under way at the end)",
+            share_text(share),
+            text[0],
+            text[1],
+            text[2],
+            text[3]
+        );
     }
     if !mean.is_finite() {
-        return out + ": nothing was delivered in the measured part, so no time can be divided\n";
+        out += ": nothing was delivered in the measured part, so no time can be divided\n";
+        return out + &standing(name, stalls);
     }
+    let level = if share.is_some() { format!("{level} that arrived") } else { level.to_owned() };
     let share = |cause: Cause| real(&parts[cause.name()]["share"]);
     let mut causes: Vec<(Cause, f64)> = Cause::ALL.into_iter().map(|cause| (cause, share(cause))).collect();
     // of equals the first, as causes are listed
@@ -101,7 +111,23 @@ fn of_flow(name: &str, flow: &Value, busy: f64) -> String {
         out +=
             &format!("  {:<34} {:>5.1} %  {}\n", cause.name(), 100.0 * share, time_text(mean * 1e3 * share));
     }
-    out
+    out + &standing(name, stalls)
+}
+
+/// What of a flow stood still when the watchdog looked, and why: no time of what arrived tells of it.
+fn standing(name: &str, stalls: &[Value]) -> String {
+    let whose = format!("of flow \"{name}\" ");
+    let walks = stalls.iter().filter(|stall| list(stall, "walk").iter().any(|step| names(step, &whose)));
+    let line = |stall: &Value| {
+        let steps: Vec<&str> = list(stall, "walk").iter().filter_map(Value::as_str).collect();
+        let (kind, at) = (word(stall, "kind"), time_text(real(&stall["at_us"]) * 1e6));
+        format!("  {kind} found at {at}: {}\n", steps.join("; "))
+    };
+    walks.map(line).collect()
+}
+
+fn names(step: &Value, whose: &str) -> bool {
+    step.as_str().is_some_and(|step| step.contains(whose))
 }
 
 /// For which share of the time the fullest injection link of a flow is busy; not a number: it is not known.
@@ -210,11 +236,25 @@ mod tests {
         let told = |closed: bool, busy: f64| {
             let latency = json!({"mean": {"value": 1_000.0}});
             let flow = json!({"closed_loop": closed, "latency_ns": latency, "decomposition": decomposition});
-            of_flow("f", &flow, busy)
+            of_flow("f", &flow, busy, &[])
         };
         let (open, closed, window) = (told(false, 0.95), told(true, 0.95), told(false, 0.01));
         assert!(window.contains("not for the injection link, which is not full (source queue"), "{window}");
         assert!(open.contains("faster than its injection link takes (source queue, 90.0 %"), "{open}");
+        // a fifth arrived, and the watchdog says where the rest stands
+        let latency = json!({"mean": {"value": 404.0}});
+        let books = json!({"asked": 500, "arrived": 100, "never": 0, "under_way": 400, "arrived_share": 0.2});
+        let flow = json!({"books": books, "latency_ns": latency, "decomposition": decomposition});
+        let walk = |name: &str| {
+            json!([format!("packet 7 of flow \"{name}\" to id 1 waits in sw: its link is down")])
+        };
+        let stall = |name: &str| json!({"at_us": 228.0, "kind": "stall", "walk": walk(name)});
+        let stuck = of_flow("f", &flow, 0.1, &[stall("f"), stall("g")]);
+        let first = "flow f, of which 20.0 % arrived (100 of 500; 0 never will, 400 are under way at the end): \
+                     packets that arrived take 404 ns on average";
+        assert!(stuck.starts_with(first), "{stuck}");
+        let last = "  stall found at 228 µs: packet 7 of flow \"f\" to id 1 waits in sw: its link is down\n";
+        assert!(stuck.ends_with(last) && !stuck.contains("\"g\""), "{stuck}");
         assert!(closed.contains("backlog that a closed loop keeps at its source (source queue"), "{closed}");
     }
 }

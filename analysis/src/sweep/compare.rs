@@ -4,7 +4,7 @@
 //! pair varies far less than either value. Replications are independent of each other: the differences of a
 //! replication are averaged over the points, and the interval comes from the averages.
 
-use super::metrics::METRICS;
+use super::metrics::{ARRIVED_SHARE, METRICS, metric as position};
 use super::{Data, Frame, Mean};
 
 /// One side: a sweep, with some axes standing still.
@@ -63,6 +63,9 @@ pub struct Comparison {
     pub pairs: usize,
     /// What it says.
     pub verdict: Verdict,
+    /// Of times: the share of what was asked for that arrived in A and in B, if that is not all of it. What
+    /// did not arrive is in neither mean.
+    pub arrived: Option<[f64; 2]>,
 }
 
 /// Points of both sides that belong together, by the labels of the axes that do not stand still.
@@ -120,6 +123,13 @@ pub fn compare(a: Side<'_>, b: Side<'_>, pairs: &[(u32, u32)]) -> Vec<Comparison
     found
 }
 
+/// Means over pairs of which share arrived; `None`: all of it in both, or it is not known.
+fn arrived(a: Side<'_>, b: Side<'_>, pairs: &[(u32, u32)], scope: &str) -> Option<[f64; 2]> {
+    let shares = compare_one(a, b, pairs, scope, position(ARRIVED_SHARE)?)?;
+    let shares = [shares.a, shares.b];
+    shares.iter().any(|share| *share < 1.0).then_some(shares)
+}
+
 /// Likewise in one metric and scope; `None` without a pair of values.
 pub fn compare_one(
     a: Side<'_>,
@@ -160,6 +170,7 @@ pub fn compare_one(
         difference,
         pairs: values.len(),
         verdict,
+        arrived: METRICS[metric].is_of_arrived().then(|| arrived(a, b, pairs, scope)).flatten(),
     })
 }
 
@@ -210,6 +221,32 @@ mod tests {
         assert_eq!(verdict(&a, &a).verdict, Verdict::Equal);
         let c = side(&["0.1", "0.2"], |_, r| 500.0 - noise(r));
         assert_eq!(verdict(&a, &c).verdict, Verdict::NotShown);
+    }
+
+    /// Of A everything arrives, of B a half: times are of those, and say so; loads are not of them.
+    #[test]
+    fn a_comparison_of_survivors_says_of_what_share() {
+        let b = side(&["0.1"], |_, _| 400.0);
+        let with = |(frame, mut data): (Frame, Data), share: Option<f64>| {
+            let at = position(ARRIVED_SHARE).unwrap();
+            data.runs.values_mut().for_each(|run| run.rows[0].values[at] = share);
+            (frame, data)
+        };
+        let arrived = |a: Option<f64>, b_share: Option<f64>, metric: &str| {
+            let (a, b) = (with(side(&["0.1"], |_, _| 500.0), a), with(b.clone(), b_share));
+            let (a, b) =
+                (Side { frame: &a.0, data: &a.1, fixed: &[] }, Side { frame: &b.0, data: &b.1, fixed: &[] });
+            compare_one(a, b, &[(0, 0)], OVERALL, position(metric).unwrap()).unwrap().arrived
+        };
+        for metric in ["latency_mean_ns", "network_latency_p99_ns", "latency_max_ns", "part_staged_ns"] {
+            assert_eq!(arrived(Some(1.0), Some(0.5), metric), Some([1.0, 0.5]), "{metric}");
+            assert_eq!(arrived(Some(1.0), Some(1.0), metric), None);
+            // results of an earlier version do not say
+            assert_eq!(arrived(None, Some(0.5), metric), None);
+        }
+        for metric in ["accepted_load", "goodput_gbps", "stalls", "warmup_us"] {
+            assert_eq!(arrived(Some(1.0), Some(0.5), metric), None, "{metric}");
+        }
     }
 
     #[test]

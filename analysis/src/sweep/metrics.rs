@@ -2,6 +2,7 @@
 
 use super::Mean;
 use crate::flows::{self, Pick};
+use crate::level;
 pub use crate::metric::Kind;
 use crate::metric::{Row, yes};
 use crate::num::Num;
@@ -27,6 +28,8 @@ pub enum Get {
     Run(fn(&VariantReport) -> f64),
     /// Requirements of a flow, or of all flows and links, that ended so.
     Required(Verdict),
+    /// Share of what users asked for that arrived.
+    Arrived,
 }
 
 impl Metric {
@@ -42,12 +45,18 @@ impl Metric {
         })
     }
 
+    /// Whether it is a time of what arrived, so that what did not is not in it.
+    pub fn is_of_arrived(&self) -> bool {
+        matches!(self.get, Get::Flow(pick) if pick.is_of_arrived())
+    }
+
     /// Of a flow, or of all flows together; `None` where there is nothing to measure.
     fn value(&self, report: &VariantReport, flow: Option<usize>) -> Option<f64> {
         let value = match self.get {
             Get::Flow(pick) => pick.value(flow.map_or(&report.overall, |flow| &report.flows[flow])),
             Get::Protocol(get) => get(&report.run, flow),
             Get::Required(verdict) => require::count(report, flow, verdict),
+            Get::Arrived => level::users_share(report, flow),
             Get::Run(get) => flow.is_none().then(|| get(report))?,
         };
         value.is_finite().then(|| Num(value).rounded())
@@ -63,7 +72,9 @@ pub static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
     let protocols = protocols.map(|row| row.with(Get::Protocol(row.get)));
     let fabric = RUN_ROWS.iter().map(|row| row.with(Get::Run(row.get)));
     let required = REQUIRED.iter().map(|row| row.with(Get::Required(row.get)));
-    flows.chain(protocols).chain(fabric).chain(required).collect()
+    let arrived = [ARRIVED.with(Get::Arrived)];
+    // what is new comes last: results are read by position
+    flows.chain(protocols).chain(fabric).chain(required).chain(arrived).collect()
 });
 
 /// A column of a run.
@@ -150,6 +161,19 @@ const REQUIRED: &[Row<Verdict>] = &[
     )
     .quiet(),
 ];
+
+/// Of what times are.
+const ARRIVED: Row<()> = Row::real(
+    ARRIVED_SHARE,
+    "",
+    "share that arrived",
+    "share of what was asked for that arrived, in the whole run; what is merely on its way at its end is not \
+     counted, what stands still there or falls behind is missing: times are of those that arrived",
+    (),
+);
+
+/// Name of the column that says of which share times are.
+pub const ARRIVED_SHARE: &str = "arrived_share";
 
 /// Position of a metric.
 pub fn metric(name: &str) -> Option<usize> {

@@ -427,7 +427,7 @@ fn single(report: &VariantReport) -> String {
     let mut flows: Vec<&FlowReport> = report.flows.iter().collect();
     flows.sort_by_key(role);
     let end = report.run.outcome.end.0;
-    let short = flows.into_iter().find(|flow| flow.books.is_short(end));
+    let short = flows.into_iter().find(|flow| flow.books.is_short(end) || report.stands_still(flow));
     let missing = short.map(|flow| {
         let Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = flow.books;
         let oldest = oldest_ps

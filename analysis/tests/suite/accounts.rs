@@ -423,3 +423,76 @@ fn a_program_asks_for_what_it_sends() {
     let [asked, arrived, never, under_way] = books(&done);
     assert_eq!((asked, arrived + never, under_way), (12, 12, 0), "nothing is left to happen");
 }
+
+/// Of 500 packets, one each us, 100 arrive before their destination dies; 404 ns each (four links' worth of
+/// nothing in their way). Of all that was asked for that is a fifth: the tenth percentile is the median of
+/// those that arrived, and every other percentile from 20 on, and the longest time, are those of packets that
+/// never come. A mean is of those that arrived, and says so.
+#[test]
+fn what_never_arrives_takes_longer_than_any_limit() {
+    let arrivals = json!({"constant": {"interval": "1 us", "phase": "0 ps"}});
+    let flow = json!({"name": "a", "from": "ep/0", "to": "ep/1", "arrivals": arrivals});
+    let mut scenario = star(4, "500 us", flow);
+    scenario["links"] = json!({"length": "2 m", "phy_latency": "30 ns"});
+    scenario["faults"] = json!({"dead_devices": [{"device": "ep/1", "at": "100.2 us"}]});
+    let mut dead = report(&scenario);
+    assert_eq!(books(&dead), [500, 100, 0, 400]);
+    let limit = |relation| Limit { relation, value: 1e6, dimension: Dimension::Time, text: "1 us".into() };
+    let one = |metric: &str, relation| {
+        analysis::require::requirement(Subjects::Flows(vec![0]), metric, limit(relation)).unwrap()
+    };
+    let cases = [
+        ("max", Relation::Below, Verdict::Fail, "longer than any time, as only 20.0 % arrived"),
+        ("max", Relation::Above, Verdict::Pass, "longer than any time, as only 20.0 % arrived"),
+        ("latency_max", Relation::Below, Verdict::Fail, "longer than any time, as only 20.0 % arrived"),
+        ("p99", Relation::Below, Verdict::Fail, "longer than any time, as only 20.0 % arrived"),
+        ("p20", Relation::Below, Verdict::Fail, "longer than any time, as only 20.0 % arrived"),
+        ("p10", Relation::Below, Verdict::Pass, "404 ns (of those that arrived: 20.0 %)"),
+        ("mean", Relation::Below, Verdict::Pass, "404 ns (of those that arrived: 20.0 %)"),
+    ];
+    dead.required = cases.iter().map(|(metric, relation, ..)| one(metric, *relation)).collect();
+    for (judged, (metric, _, verdict, words)) in judge(&dead).iter().zip(cases) {
+        assert_eq!((judged.verdict, judged.arrived), (verdict, Some(0.2)), "{metric}");
+        assert!(judged.line().ends_with(words), "{}", judged.line());
+    }
+    let told: Value =
+        serde_json::from_str(&analysis::Summary::new("s", std::slice::from_ref(&dead)).to_json()).unwrap();
+    let told = &told["variants"][0];
+    assert_eq!(
+        (&told["require"][0]["measured"], &told["require"][0]["arrived_share"]),
+        (&Value::Null, &json!(0.2))
+    );
+    for flow in [&told["flows"][0], &told["overall"]] {
+        assert_eq!(flow["books"]["arrived_share"], json!(0.2));
+    }
+    assert_eq!(told["flows"][0]["arrived_share"], json!(0.2));
+    let column = analysis::sweep::metric(analysis::sweep::ARRIVED_SHARE).unwrap();
+    assert_eq!(analysis::sweep::measure(&dead)[0].value(column), Some(0.2));
+    // what stands still comes before what arrived
+    let words = analysis::table::conclusion(std::slice::from_ref(&dead)).join("");
+    assert!(words.starts_with("a: 100 of 500 packets arrived, 0 never will, 400 under way"), "{words}");
+    // the same without the fault: 500 are asked for, and all that is due arrives
+    scenario["faults"] = json!({});
+    let mut whole = report(&scenario);
+    whole.required = vec![one("max", Relation::Below)];
+    let judged = &judge(&whole)[0];
+    assert!(judged.verdict == Verdict::Pass && judged.line().ends_with(": 404 ns"), "{}", judged.line());
+    let told = analysis::Summary::new("s", std::slice::from_ref(&whole)).to_json();
+    assert!(!told.contains("arrived_share"), "{told}");
+}
+
+/// A multicast packet is asked for by each of three members. Of 500, 100 are out before their source dies: of
+/// 1 500 copies 300 arrive, a fifth, however few packets stand at the source for the others.
+#[test]
+fn copies_that_nobody_has_made_are_missing_in_a_distribution() {
+    let arrivals = json!({"constant": {"interval": "1 us", "phase": "0 ps"}});
+    let mut scenario =
+        star(4, "500 us", json!({"name": "a", "from": "ep/0", "to": "g", "arrivals": arrivals}));
+    scenario["multicast"] = json!([{"name": "g", "members": ["ep/1", "ep/2", "ep/3"]}]);
+    scenario["faults"] = json!({"dead_devices": [{"device": "ep/0", "at": "100.2 us"}]});
+    let dead = report(&scenario);
+    assert_eq!(books(&dead), [1_500, 300, 0, 1_200]);
+    let told: Value =
+        serde_json::from_str(&analysis::Summary::new("s", std::slice::from_ref(&dead)).to_json()).unwrap();
+    assert_eq!(told["variants"][0]["flows"][0]["arrived_share"], json!(0.2));
+}

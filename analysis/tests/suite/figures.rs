@@ -125,11 +125,15 @@ fn figures_say_whose_value_they_show() {
     // a third is left behind: the mean is of the others
     assert!(!svg(&reports, "decomposition").contains(", of 66.7 %"));
     let flow = &mut reports[1].flows[hot];
-    (flow.left, flow.falls_behind) = (flow.arrived / 2, true);
+    let left = flow.books.arrived / 2;
+    (flow.books.under_way, flow.falls_behind) = (left, true);
+    flow.books.asked = flow.books.arrived + left;
     assert!(svg(&reports, "decomposition").contains(", of 66.7 %"));
     // where some never arrive, the few left behind count, too
     let flow = &mut reports[1].flows[hot];
-    (flow.dropped, flow.left) = (flow.arrived, flow.arrived / 125);
+    let arrived = flow.books.arrived;
+    (flow.books.never, flow.books.under_way) = (arrived, arrived / 125);
+    flow.books.asked = 2 * arrived + arrived / 125;
     assert!(svg(&reports, "decomposition").contains(", of 49.8 %"));
     reports[1].flows.push(reports[0].flows[hot].clone());
     reports[1].flows.last_mut().unwrap().role = Some(Role::Hot);

@@ -7,13 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of `summary.json`: where they stand, and the type that is written there.
-const PARTS: [(&str, &str, &str); 30] = [
+const PARTS: [(&str, &str, &str); 31] = [
     ("", "summary.rs", "Summary"),
     ("variants[].", "summary.rs", "VariantSummary"),
     ("measured.", "summary.rs", "MeasuredSummary"),
     ("flows[].books.", "flows.rs", "BooksSummary"),
     ("flows[].protocol.", "flows/messages.rs", "ProtocolSummary"),
     ("flows[].protocol.", "flows/messages.rs", "FactCounts"),
+    ("flows[].protocol.messages.", "flows/messages.rs", "JourneySummary"),
     ("hosts[].", "flows/messages.rs", "HostSummary"),
     ("hosts[].", "flows/messages.rs", "FactCounts"),
     ("echoes[].", "protocol/echo.rs", "EchoSummary"),

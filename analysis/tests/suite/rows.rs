@@ -57,7 +57,7 @@ fn every_column_of_a_sweep_has_one_row_that_gets_something() {
     report.required.push(requirement(flows, "dropped_packets", limit).expect("a metric"));
     let rows = measure(&report);
     let names: BTreeSet<&str> = METRICS.iter().map(|metric| metric.name).collect();
-    assert_eq!((names.len(), METRICS.len()), (65, 65));
+    assert_eq!((names.len(), METRICS.len()), (66, 66));
     for (index, metric) in METRICS.iter().enumerate() {
         assert!(rows[0].values[index].is_some(), "{}", metric.name);
     }

@@ -6,17 +6,18 @@ use super::plot::{fixed, metric_of};
 use crate::cli::sweep::CompareArgs;
 use crate::console::print;
 use crate::status::Failure;
-use analysis::num::{Num, change_text, counted_text, three_digits};
+use analysis::num::{Num, change_text, counted_text, share_text, three_digits};
 use analysis::sweep::compare::{Comparison, Side, compare as comparisons, pairs};
-use analysis::sweep::{Data, METRICS};
+use analysis::sweep::{ARRIVED_SHARE, Data, METRICS, metric};
 use serde::Serialize;
 use std::path::Path;
 
 /// What is shown without `--metric` or `--all`.
-const USUAL: [&str; 9] = [
+const USUAL: [&str; 10] = [
     "offered_load",
     "accepted_load",
     "goodput_gbps",
+    ARRIVED_SHARE,
     "latency_mean_ns",
     "latency_p99_ns",
     "network_latency_mean_ns",
@@ -67,6 +68,10 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let wanted: Vec<usize> = names.into_iter().map(metric_of).collect::<Result<_, Failure>>()?;
     let mut found = comparisons(side(&a), side(&b), &points);
     found.retain(|one| wanted.contains(&one.metric));
+    // where everything arrives that is no news
+    let told = args.all || !args.metric.is_empty();
+    let share = metric(ARRIVED_SHARE);
+    found.retain(|one| told || Some(one.metric) != share || one.a < 1.0 || one.b < 1.0);
     if let Some(scope) = &args.scope {
         found.retain(|one| one.scope == *scope);
     }
@@ -102,8 +107,17 @@ fn row(one: &Comparison) -> Vec<String> {
         // the sign that the change beside it has
         with_interval(&one.difference).replacen('-', if one.difference.mean < 0.0 { "−" } else { "-" }, 1),
         change_text(one.a, one.b).unwrap_or_else(|| "-".into()),
-        one.verdict.text().into(),
+        verdict(one),
     ]
+}
+
+/// What the difference says, and of which share of what was asked for, if some of it did not arrive.
+fn verdict(one: &Comparison) -> String {
+    let text = one.verdict.text();
+    one.arrived.map_or(text.into(), |shares| {
+        let [a, b] = shares.map(share_text);
+        format!("{text}, of those that arrived: {a} → {b}")
+    })
 }
 
 fn json(found: &[Comparison]) -> String {
@@ -118,6 +132,8 @@ fn json(found: &[Comparison]) -> String {
         pairs: usize,
         replications: usize,
         verdict: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arrived_share: Option<[Num; 2]>,
     }
     let lines = found.iter().map(|one| Line {
         scope: &one.scope,
@@ -129,6 +145,7 @@ fn json(found: &[Comparison]) -> String {
         pairs: one.pairs,
         replications: one.difference.count,
         verdict: one.verdict.text(),
+        arrived_share: one.arrived.map(|shares| shares.map(Num)),
     });
     let lines: Vec<Line<'_>> = lines.collect();
     let mut text = serde_json::to_string_pretty(&lines).expect("string keys only");

@@ -5,7 +5,7 @@ use super::plot;
 use crate::status::Failure;
 use analysis::num::counted_text;
 use analysis::sweep::table::{estimates, results};
-use analysis::sweep::{Data, METRICS, Mean, OVERALL, metric};
+use analysis::sweep::{ARRIVED_SHARE, Data, METRICS, Mean, OVERALL, metric};
 use serde::Serialize;
 
 /// Points in the table on the terminal.
@@ -55,12 +55,16 @@ pub(crate) fn merge(
 /// The points with what most people look for first.
 pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
     let frame = &manifest.frame;
-    let columns = ["accepted_load", "goodput_gbps", "latency_mean_ns", "latency_p99_ns"];
+    let share = metric(ARRIVED_SHARE).expect("a metric");
+    let shares = data.runs.values().flat_map(|run| &run.rows).filter(|row| row.scope == OVERALL);
+    let short = shares.filter_map(|row| row.value(share)).any(|share| share < 1.0);
+    let columns = ["accepted_load", "goodput_gbps", ARRIVED_SHARE, "latency_mean_ns", "latency_p99_ns"];
+    let columns = || columns.into_iter().filter(|name| short || *name != ARRIVED_SHARE);
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut heading: Vec<String> = vec!["point".into()];
     heading.extend(frame.axes.iter().map(|axis| axis.name.clone()));
     heading.push("runs".into());
-    heading.extend(columns.map(String::from));
+    heading.extend(columns().map(String::from));
     rows.push(heading);
     let known = (0..frame.points.len() as u32).filter(|point| data.of(*point).next().is_some());
     for point in known.clone().take(SHOWN) {
@@ -68,7 +72,7 @@ pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
         let levels = &frame.points[point as usize].levels;
         row.extend(frame.axes.iter().zip(levels).map(|(axis, level)| axis.labels[*level as usize].clone()));
         row.push(data.of(point).count().to_string());
-        for name in columns {
+        for name in columns() {
             let index = metric(name).expect("a metric");
             let values: Vec<f64> = data.values(point, OVERALL, index).into_iter().map(|v| v.1).collect();
             row.push(Mean::of(&values).map_or_else(|| "-".into(), |mean| with_interval(&mean)));
@@ -81,7 +85,7 @@ pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
         text += &format!("... and {} in {}\n", counted_text((all - SHOWN) as u64, "more points"), FILES[2]);
     }
     text += "\nA row is a point, all flows together: the mean over its runs ± half of the 95 % interval.\n";
-    text += &meanings(columns.map(|name| metric(name).expect("a metric")));
+    text += &meanings(columns().map(|name| metric(name).expect("a metric")));
     text += &unmeasured(manifest, data);
     let stopped = data.runs.values().filter(|run| run.stopped).count() as u64;
     if stopped > 0 {

@@ -1,0 +1,172 @@
+//! How much of what was asked for has arrived, level by level: packets, or what protocols made of them.
+//!
+//! Times are of those that arrived, and those that did not would have taken longer than any of them. So whoever
+//! speaks of times (figures, requirements, comparisons, answers) asks here of which share they are.
+
+use crate::books::Books;
+use crate::num::ratio;
+use crate::report::{FlowReport, VariantReport};
+use models::stats::FlowStats;
+
+/// What a figure is about: packets, or what protocols made of them. `None`: the flow has no such thing.
+#[derive(Copy, Clone)]
+pub(crate) struct Level {
+    /// One of them.
+    pub noun: &'static str,
+    /// Many of them, with how they end.
+    pub ended: &'static str,
+    /// Whether the time that packets wait for the link of their source belongs to it in any case. That of
+    /// packets above saturation would flatten everything else.
+    pub with_source_queue: bool,
+    /// What a reader may take it for, and is not.
+    pub trap: &'static str,
+    pub of: fn(&FlowReport) -> Option<&FlowReport>,
+}
+
+pub(crate) const PACKETS: Level = Level {
+    noun: "packet",
+    ended: "packets delivered",
+    with_source_queue: false,
+    trap: "",
+    of: |flow| Some(flow),
+};
+pub(crate) const MESSAGES: Level = Level {
+    noun: "message",
+    ended: "messages delivered",
+    with_source_queue: true,
+    trap: "source queue: also before its packets exist, and of later ones while earlier are sent",
+    of: |flow| flow.messages.as_deref().filter(|messages| messages.delivered.packets > 0),
+};
+pub(crate) const TRIPS: Level = Level {
+    noun: "round trip",
+    ended: "round trips completed",
+    with_source_queue: true,
+    trap: "",
+    of: |flow| flow.round_trips.as_deref().filter(|trips| trips.delivered.packets > 0),
+};
+
+impl Level {
+    pub fn is_in(&self, reports: &[VariantReport]) -> bool {
+        reports.iter().flat_map(|report| &report.flows).any(|flow| (self.of)(flow).is_some())
+    }
+}
+
+/// What became of the messages of a protocol that others run over, which have no books: arrived, lost in the
+/// fabric, and not there. What the scenario loses is none of these.
+fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
+    let (stats, above) = flow.protocol.zip(flow.above)?;
+    if level.noun != "message" || !above.nothing_else {
+        return None;
+    }
+    let missing = stats.sent.saturating_sub(stats.delivered + above.lost_late);
+    let never = missing.min(flow.dropped);
+    // what a translator dropped arrived there, and nowhere else
+    let passed = stats.delivered.saturating_sub(flow.not_passed);
+    Some([passed, never + (stats.delivered - passed), missing - never])
+}
+
+/// Whether books count the packets of the flow, because there is nothing above them: a multicast packet stands
+/// there for each endpoint that is to get it, whether switches have copied it or not.
+fn counts_packets(flow: &FlowReport) -> bool {
+    let Books { unit, asked, arrived, never, under_way, .. } = flow.books;
+    flow.protocol.is_none() && unit == "packets" && asked > 0 && asked == arrived + never + under_way
+}
+
+/// What became of what was asked for of this level, as far as anything counts it: arrived, never will, under
+/// way at the end. The messages of a protocol that has others of its own above (frames of LINX, parts of PDUs)
+/// are not what its books count.
+fn counts(flow: &FlowReport, level: Level) -> [u64; 3] {
+    let Books { arrived, never, under_way, .. } = flow.books;
+    match carried_books(flow, level) {
+        _ if level.noun == "packet" && counts_packets(flow) => [arrived, never, under_way],
+        _ if level.noun == "packet" => [flow.arrived, flow.dropped, flow.left],
+        _ if tells(flow, level) => [arrived, never, under_way],
+        Some(carried) => carried,
+        None => [0; 3],
+    }
+}
+
+/// Share of what was asked for that had not arrived when the run ended.
+pub(crate) fn under_way_share(flow: &FlowReport, level: Level) -> f64 {
+    let [arrived, never, left] = counts(flow, level);
+    ratio(left.into(), (arrived + never + left).into())
+}
+
+/// Which share of what ended has arrived: a distribution of those that arrived alone would make a flow that
+/// loses its slow ones look fast. 1 where nothing ended.
+pub(crate) fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
+    let [arrived, never, _] = counts(flow, level);
+    if arrived + never > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
+}
+
+/// Likewise of all that was asked for, where what is still under way is left behind. Curves, captions,
+/// requirements and means all ask here.
+pub(crate) fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
+    let [arrived, never, left] = counts(flow, level);
+    match is_behind(report, flow, level) {
+        true if left > 0 => ratio(arrived.into(), (arrived + never + left).into()),
+        _ => arrived_share(flow, level),
+    }
+}
+
+/// Share of what was asked for that is left behind at the end; 0 where it is merely on its way, as some
+/// always is.
+pub(crate) fn left_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
+    if is_behind(report, flow, level) { under_way_share(flow, level) } else { 0.0 }
+}
+
+fn is_behind(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
+    report.leaves_behind(flow) || piles_up(report, flow, level)
+}
+
+/// Whether more of this level is under way at the end than a flow that keeps up has ([`Books::grows`]), where
+/// the books of the flow do not judge it: frames that keep connections are asked for by nobody, and go astray
+/// all the same.
+fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
+    let carried = carried_books(flow, level);
+    let own = match carried {
+        Some([arrived, _, left]) => Some((arrived, left)),
+        None => (level.noun == "packet" && flow.books.asked == 0).then_some((flow.arrived, flow.left)),
+    };
+    let Some((arrived, under_way)) = own else { return false };
+    let index = report.number(&flow.name);
+    let data = index.map(|index| &report.run.collector.flows()[index]);
+    let bins = data.map(|data| match &data.messages {
+        Some(messages) if carried.is_some() => &messages.bins,
+        _ => &data.bins,
+    });
+    let times = bins.into_iter().flatten().map(|bin| bin.latency_ps).sum();
+    let mean = crate::books::mean(&report.run, times);
+    let books =
+        Books { asked: arrived + under_way, arrived, under_way, mean, paced: true, ..Books::default() };
+    books.grows(report.run.outcome.end.0)
+}
+
+/// Whether books count what this level of messages or round trips shows.
+fn tells(flow: &FlowReport, level: Level) -> bool {
+    let Books { unit, arrived, .. } = flow.books;
+    let counted = |of: fn(&FlowStats) -> u64| flow.protocol.as_ref().map(of) == Some(arrived);
+    match level.noun {
+        "message" if flow.above.is_some() => false,
+        "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
+        _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
+    }
+}
+
+/// Share of what users of a flow, or of all flows, asked for that arrived, of what was due: what is merely on
+/// its way at the end is not. 1 where nothing was due.
+pub(crate) fn users_share(report: &VariantReport, flow: Option<usize>) -> f64 {
+    let flows = report.flows.iter().enumerate().filter(|(index, _)| flow.is_none_or(|flow| flow == *index));
+    let (arrived, due) = flows.fold((0, 0), |(arrived, due), (_, flow)| {
+        let left = if report.leaves_behind(flow) { flow.books.under_way } else { 0 };
+        let own = flow.books.arrived + flow.books.never + left;
+        (arrived + flow.books.arrived, due + own)
+    });
+    if due > 0 { ratio(arrived.into(), due.into()) } else { 1.0 }
+}
+
+/// Where the quantile `q` of all that was asked for lies among those that arrived, which are this share of it:
+/// what never comes takes longer than any time. `None`: it is one of those that never come.
+pub(crate) fn among_arrived(q: f64, share: f64) -> Option<f64> {
+    (q < share).then(|| q / share)
+}
