@@ -180,6 +180,50 @@ fn transfers_behind_a_dead_link_wait_and_the_watchdog_says_where() {
     assert!(text.contains("stall found at"), "{text}");
 }
 
+/// A FIFO behind a dead link: `v` sends to the dead endpoint and to another one in turn, `w` to the dead one.
+/// Packet 102 of `v` is for the dead one and stands at the head; 103 is for the other, whose port idles, and
+/// waits for nothing but 102.
+#[test]
+fn who_stands_in_a_fifo_waits_for_its_head_and_not_for_its_output() {
+    let arrivals = json!({"constant": {"interval": "1 us", "phase": "0 ps"}});
+    let flow = |name: &str, from: &str, to: Value| json!({"name": name, "from": from, "to": {"cycle": to}, "arrivals": arrivals, "stop": "112 us"});
+    let mut scenario = star(4, "600 us", flow("v", "ep/0", json!(["ep/1", "ep/2"])));
+    scenario["traffic"].as_array_mut().unwrap().push(flow("w", "ep/3", json!(["ep/1"])));
+    scenario["switch"] = json!({"input": "fifo", "input_buffers": 8});
+    scenario["faults"] = json!({"dead_devices": [{"device": "ep/1", "at": "100.688 us"}]});
+    for reads in [1, 2] {
+        scenario["switch"]["reads_per_input"] = json!(reads);
+        let report = report(&scenario);
+        let walks: Vec<&Vec<String>> = report.run.outcome.stalls.iter().map(|stall| &stall.walk).collect();
+        let of_103 = walks.iter().find(|walk| walk[0].starts_with("packet 103 of flow \"v\""));
+        let of_103: Vec<&str> = of_103.expect("it stands still").iter().map(String::as_str).collect();
+        assert_eq!(
+            of_103,
+            [
+                "packet 103 of flow \"v\" to id 2 waits in sw for port 2: behind another packet",
+                "packet 102 of flow \"v\" to id 1 waits in sw for port 1: its link is down"
+            ]
+        );
+        assert!(!walks.iter().any(|walk| walk.iter().any(|line| line.contains("at work"))), "{walks:?}");
+    }
+}
+
+/// A host stops the port of a destination at 100 us and never lets it go: packet 101 finds its queue stopped
+/// by a port where nothing waits, as its register says. Nothing was lost that should have said otherwise.
+#[test]
+fn a_port_that_a_host_stopped_says_so() {
+    let arrivals = json!({"constant": {"interval": "1 us", "phase": "0 ps"}});
+    let flow = json!({"name": "a", "from": "ep/0", "to": "ep/1", "arrivals": arrivals});
+    let mut scenario = star(4, "400 us", flow);
+    let write = json!({"at": "100 us", "port": "sw:1", "xoff": true});
+    scenario["voq"] = json!({"enabled": true, "refresh": "off", "writes": [write]});
+    let report = report(&scenario);
+    let walks: Vec<&Vec<String>> = report.run.outcome.stalls.iter().map(|stall| &stall.walk).collect();
+    let law = "packet 101 of flow \"a\" to id 1 waits in ep/0 for port 0: staging queue 1 is stopped by port 1 \
+               of sw, whose register says XOFF";
+    assert_eq!(walks, [&[law]]);
+}
+
 /// 20 PDUs of 10 000 octets, each in three messages, and what the scenario does to some messages of data.
 fn session(size: u32, faults: &[(u32, &str)]) -> VariantReport {
     let way = |nth: u32| json!({"from": "ep/0", "to": "ep/1", "message": "data", "nth": nth});

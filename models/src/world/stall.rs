@@ -18,6 +18,7 @@ use crate::world::Fabric;
 use crate::world::outcome::StallReport;
 use sim_core::watch::{WaitGraph, Walk, walk};
 use sim_core::{EventKey, EventList, Time};
+use voq_backpressure::csr::XOFF;
 
 /// A packet that waits: the part of the fabric that it is in, and its number there.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ enum Reason {
     Behind(Spot),
     /// The staging queue is stopped by this port of the neighbour, where this packet waits, if one does.
     Stopped(u8, Option<Spot>),
+    /// The staging queue is stopped by this port of the neighbour, whose register says XOFF whatever waits.
+    Forced(u8),
     /// The link is down, or its ends have given up.
     NoLink,
     /// Errors strike again and again, and let nothing through.
@@ -97,6 +100,10 @@ impl<'a, P: Build> View<'a, P> {
                 () => Reason::Moving,
             };
         }
+        // Who is not the head of its FIFO waits for nothing at its own output.
+        if let Some(head) = self.head_of_fifo(spot) {
+            return Reason::Behind(head);
+        }
         let tx = &f.links.ports[port.index()].tx;
         if self.is_refused(port, record.priority) {
             return Reason::NoCredit(self.holder(spot, self.across(port)));
@@ -145,14 +152,9 @@ impl<'a, P: Build> View<'a, P> {
             let switch = &f.switches[s];
             let n = switch.ports as usize;
             let (priority, input) = (record.priority as usize, record.input as usize);
-            let list = if switch.fifo {
-                priority * n + input
-            } else {
-                (priority * n + (port - switch.base) as usize) * n + input
-            };
-            let head = switch.inputs[list].head;
-            if head != spot.packet && head != NIL {
-                return Reason::Behind(Spot { packet: head, ..spot });
+            let list = (priority * n + (port - switch.base) as usize) * n + input;
+            if !switch.fifo && ![NIL, spot.packet].contains(&switch.inputs[list].head) {
+                return Reason::Behind(Spot { packet: switch.inputs[list].head, ..spot });
             }
         }
         // The head of its queue: whatever else is stored at the output, or in a pool, is ahead of it.
@@ -182,6 +184,32 @@ impl<'a, P: Build> View<'a, P> {
             }
             _ => Reason::Moving,
         }
+    }
+
+    /// The packet that a packet in a FIFO of a switch is behind, if it is behind one: the first that waits there,
+    /// or, where outputs read from inputs, the one that has its place at its output.
+    fn head_of_fifo(&self, spot: Spot) -> Option<Spot> {
+        let record = self.record(spot);
+        if record.flags & AT_INPUT == 0 {
+            return None;
+        }
+        let links = &self.of(record.port).links;
+        let switch = &self.of(record.port).switches[links.nodes.switch(record.port)];
+        if !switch.fifo {
+            return None;
+        }
+        let head =
+            switch.inputs[record.priority as usize * switch.ports as usize + record.input as usize].head;
+        if head != spot.packet && head != NIL {
+            return Some(Spot { packet: head, ..spot });
+        }
+        // With buffers behind the inputs who has a place there has left the FIFO.
+        let (base, shown) = (switch.base, WAITING | AT_INPUT);
+        let ahead = self.beside(record.port).filter(|(_, p)| {
+            let same = (p.input, p.priority) == (record.input, record.priority);
+            same && p.flags & shown == WAITING && links.base_of(p.port) == base
+        });
+        ahead.min_by_key(|(_, p)| p.stamp).filter(|_| switch.direct).map(|(other, _)| other)
     }
 
     /// The packet of the same channel as this one that has held a buffer of `peer` longest.
@@ -273,6 +301,7 @@ impl<'a, P: Build> View<'a, P> {
             .map(|(other, _)| other);
         match holder {
             None if f.links.ports[output.index()].tx.done > self.key => Reason::Moving,
+            None if originator.is_some_and(|o| o.block().port(p).has(XOFF)) => Reason::Forced(p as u8),
             holder => Reason::Stopped(p as u8, holder),
         }
     }
@@ -362,6 +391,11 @@ impl<'a, P: Build> View<'a, P> {
                     stop
                 }
             }
+            Reason::Forced(p) => format!(
+                "staging queue {} is stopped by port {p} of {}, whose register says XOFF",
+                record.queue,
+                path(self.across(port))
+            ),
             Reason::NoCredit(holder) => {
                 let peer = path(self.across(port));
                 if holder.is_none() {
@@ -385,7 +419,7 @@ impl<P: Build> WaitGraph for View<'_, P> {
 
     fn waits_for(&self, node: Spot) -> Option<Spot> {
         match self.reason(node) {
-            Reason::Moving | Reason::NoLink | Reason::Errors => None,
+            Reason::Moving | Reason::NoLink | Reason::Errors | Reason::Forced(_) => None,
             Reason::Behind(other) => Some(other),
             Reason::Stopped(_, holder) | Reason::NoCredit(holder) => holder,
         }
