@@ -17,13 +17,13 @@ const USUAL: [&str; 10] = [
     "offered_load",
     "accepted_load",
     "goodput_gbps",
-    ARRIVED_SHARE,
     "latency_mean_ns",
     "latency_p99_ns",
     "network_latency_mean_ns",
     "network_latency_p99_ns",
     "part_hol_blocking_ns",
     "stalls",
+    ARRIVED_SHARE,
 ];
 
 struct Loaded {

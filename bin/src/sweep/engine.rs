@@ -3,6 +3,7 @@
 use super::folder::{Finished, Folder, Manifest, cannot_write};
 use super::log::{Log, Media, Record};
 use crate::cli::sweep::Shard;
+use crate::console::complain;
 use crate::memory::Gate;
 use crate::progress::Total;
 use crate::simulate::{self, Way};
@@ -10,7 +11,7 @@ use crate::status::Failure;
 use analysis::VariantReport;
 use analysis::sweep::{Run, measure};
 use rayon::prelude::*;
-use scenarios::sweep::{PointErrors, SweepPlan, replication_seed};
+use scenarios::sweep::{PointErrors, PointFindings, SweepPlan, replication_seed};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -130,14 +131,19 @@ pub(crate) fn check_all(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool)
     pool.install(|| check(plan, &all, interrupted))
 }
 
-/// Whether the scenario takes the values of every point: better now than after hours.
+/// Whether the scenario takes the values of every point: better now than after hours. What it says to those that
+/// it takes goes to standard error, each warning once.
 fn check(plan: &SweepPlan, points: &[usize], interrupted: &AtomicBool) -> Result<(), Failure> {
     let wrong: Mutex<BTreeMap<Identity, (usize, Box<PointErrors>)>> = Mutex::default();
+    let told: Mutex<BTreeMap<usize, PointFindings>> = Mutex::default();
     points.par_iter().for_each(|index| {
         if interrupted.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(errors) = plan.compile(&plan.points[*index], replication_seed(plan.seed, 1)) {
+        let checked = plan.check(&plan.points[*index], replication_seed(plan.seed, 1));
+        if let Ok(found) = checked {
+            told.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(*index, found);
+        } else if let Err(errors) = checked {
             let mut wrong = wrong.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             // of equal mistakes the one of the first point
             let first = wrong.entry(errors.identity()).or_insert((*index, errors));
@@ -154,7 +160,8 @@ fn check(plan: &SweepPlan, points: &[usize], interrupted: &AtomicBool) -> Result
     }
     let wrong = wrong.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     if wrong.is_empty() {
-        return Ok(());
+        let told = told.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        return warn(plan, told, interrupted);
     }
     let mut wrong: Vec<(usize, Box<PointErrors>)> = wrong.into_values().collect();
     wrong.sort_by_key(|(index, _)| *index);
@@ -164,6 +171,37 @@ fn check(plan: &SweepPlan, points: &[usize], interrupted: &AtomicBool) -> Result
         text += &format!("... and {} more kinds of mistakes\n", wrong.len() - WRONG_SHOWN);
     }
     Err(Failure::BadInput(text + "riosim: nothing was simulated"))
+}
+
+/// Tells what the scenario says to its points. What has no effect at those of a shard may have one elsewhere.
+fn warn(
+    plan: &SweepPlan,
+    mut told: BTreeMap<usize, PointFindings>,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    for index in 0..plan.points.len() {
+        if told.is_empty() || !plan.lacks_effect(&told) {
+            break;
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted);
+        }
+        if !told.contains_key(&index)
+            && let Ok(found) = plan.check(&plan.points[index], replication_seed(plan.seed, 1))
+        {
+            told.insert(index, found.quiet());
+        }
+    }
+    let coloured = crate::console::colours();
+    let warnings = plan.together(&told).map_err(|errors| {
+        let text = if coloured { errors.render_coloured() } else { errors.render() };
+        Failure::BadInput(text)
+    })?;
+    let text = warnings.render(coloured);
+    if !text.is_empty() {
+        complain(&text);
+    }
+    Ok(())
 }
 
 /// One set of tasks that can go in any order.

@@ -74,6 +74,10 @@ impl Diagnostic {
         self
     }
 
+    pub(crate) fn is_beyond_run(&self) -> bool {
+        self.beyond_run
+    }
+
     /// A warning at `pointer`.
     pub fn warning(code: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, pointer, message) }

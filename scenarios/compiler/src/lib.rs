@@ -104,10 +104,30 @@ pub fn load_with(
     read: ReadFile<'_>,
 ) -> Result<RunPlan, Diagnostics> {
     let mut out = Vec::new();
-    match stages(text, overrides, read, &mut out) {
+    match stages(text, overrides, read, &mut out, None) {
         Some(mut plan) => {
             plan.warnings = Diagnostics::new(file_name, text, out);
             Ok(plan)
+        }
+        None => Err(Diagnostics::new(file_name, text, out)),
+    }
+}
+
+/// [`load_with`] for a sweep, whose points may give an effect to what has none in the file alone: what it says
+/// of that comes beside the plan, and counts if it holds at every point.
+///
+/// # Errors
+/// As [`load`].
+fn load_for_points(
+    text: &str,
+    file_name: &str,
+    read: ReadFile<'_>,
+) -> Result<(RunPlan, Vec<Diagnostic>), Diagnostics> {
+    let (mut out, mut moot) = (Vec::new(), Vec::new());
+    match stages(text, &[], read, &mut out, Some(&mut moot)) {
+        Some(mut plan) => {
+            plan.warnings = Diagnostics::new(file_name, text, out);
+            Ok((plan, moot))
         }
         None => Err(Diagnostics::new(file_name, text, out)),
     }
@@ -121,6 +141,7 @@ fn stages(
     overrides: &[(String, Value)],
     read: ReadFile<'_>,
     out: &mut Vec<Diagnostic>,
+    moot: Option<&mut Vec<Diagnostic>>,
 ) -> Option<RunPlan> {
     let mut value = parse(text, out)?;
     for (at, new) in overrides {
@@ -149,9 +170,17 @@ fn stages(
     } else {
         compile_variants(&value, &variants, read, out)
     };
-    effect::in_no_run(&spec, &runs, out);
+    let mut useless = Vec::new();
+    effect::in_no_run(&spec, &runs, &mut useless);
     if overrides.iter().any(|(at, _)| at == RUN_UNTIL) {
         diagnostic::cut_short(out);
+    }
+    match moot {
+        None => out.append(&mut useless),
+        Some(moot) => {
+            moot.append(&mut useless);
+            moot.extend(out.extract_if(.., |item| item.is_beyond_run()));
+        }
     }
     if out.iter().any(|item| item.severity == Severity::Error) {
         return None;

@@ -14,7 +14,10 @@ mod sample;
 pub mod spec;
 
 pub use axes::{Axis, Level, Setting, VARIANT_AXIS};
-pub use plan::{HalfWidth, Point, PointErrors, Replications, Stop, SweepPlan, load, replication_seed};
+pub use plan::{
+    HalfWidth, Point, PointErrors, PointFindings, PointWarnings, Replications, Stop, SweepPlan, load,
+    replication_seed,
+};
 
 use crate::structure::Language;
 use std::sync::OnceLock;

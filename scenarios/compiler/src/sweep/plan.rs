@@ -7,12 +7,14 @@ use crate::plan::{Requirement, Variant};
 use crate::require::KnowMetric;
 use crate::spec::{Places, Spec};
 use crate::topology::good_name;
-use crate::{blame, compile, expand, load_with, parse, pointer, source, structure};
+use crate::{Severity, blame, compile, effect, expand, load_for_points, parse, pointer, source, structure};
 use models::sim_core::{Purpose, Stream, path_hash};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// Points that a warning names.
+const POINTS_NAMED: usize = 3;
 /// Most points of a sweep.
 const POINTS_MAX: usize = 1_000_000;
 
@@ -83,6 +85,8 @@ pub struct SweepPlan {
     pub warnings: Diagnostics,
     /// What results of the scenario, and of each of its variants, must show.
     pub require: Vec<Requirement>,
+    /// What has no effect in the scenario alone; points may give it one.
+    moot: Vec<Diagnostic>,
     base: Value,
     sweep_file: String,
     sweep_text: String,
@@ -98,6 +102,23 @@ pub struct PointErrors {
     pub sweep: Diagnostics,
     /// Findings about the scenario as the point changes it.
     pub scenario: Diagnostics,
+}
+
+/// What the scenario says to a point that it takes.
+#[derive(Clone, Debug, Default)]
+pub struct PointFindings {
+    /// Warnings, and whether their place is in the sweep file.
+    warnings: Vec<(Diagnostic, bool)>,
+    /// Of what has no effect in the scenario alone, by number: what has one here.
+    effective: BTreeSet<usize>,
+}
+
+impl PointFindings {
+    /// Without what belongs to the point alone.
+    #[must_use]
+    pub fn quiet(self) -> Self {
+        Self { warnings: Vec::new(), ..self }
+    }
 }
 
 /// The seed of replication `replication` (from 1) of every point: a frozen function of the sweep's seed. It
@@ -145,7 +166,7 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
     };
     let read = |name: &str| std::fs::read_to_string(traces.join(name)).map_err(|error| error.to_string());
     // whatever is wrong with the scenario itself is said about the scenario
-    let run = load_with(&scenario_text, &scenario_file, &[], &read)?;
+    let (run, moot) = load_for_points(&scenario_text, &scenario_file, &read)?;
     let base = parse(&scenario_text, &mut out).expect("it was read a moment ago");
     let parameters: BTreeMap<String, Places> = base.get("parameters").map_or_else(BTreeMap::new, |value| {
         serde_json::from_value(value.clone()).expect("the scenario was read with them")
@@ -196,6 +217,7 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
         flows,
         require: run.variants.iter().flat_map(|variant| variant.require.clone()).collect(),
         warnings: run.warnings,
+        moot,
         base,
         sweep_file: file_name.to_owned(),
         sweep_text: text.to_owned(),
@@ -499,28 +521,113 @@ impl SweepPlan {
     /// What the scenario says to the values of the point.
     pub fn compile(&self, point: &Point, seed: u64) -> Result<Variant, Box<PointErrors>> {
         let mut found = Vec::new();
-        match self.try_compile(point, seed, &mut found) {
-            Some(variant) => Ok(variant),
-            None => {
-                let (mut sweep, mut scenario) = (Vec::new(), Vec::new());
-                let label = self.label(point);
-                for (item, place) in found {
-                    let mut item: Diagnostic = item;
-                    if item.severity == crate::Severity::Error {
-                        item.message = format!("{} (at {label})", item.message);
-                        if place { sweep.push(item) } else { scenario.push(item) }
-                    }
+        let compiled = self.try_compile(point, seed, &mut found, None);
+        compiled.ok_or_else(|| self.errors(point, found))
+    }
+
+    /// Whether the scenario takes the values of a point, and what it says to them.
+    ///
+    /// # Errors
+    /// As [`Self::compile`].
+    pub fn check(&self, point: &Point, seed: u64) -> Result<PointFindings, Box<PointErrors>> {
+        let (mut found, mut moot) = (Vec::new(), Vec::new());
+        let useless = (!self.moot.is_empty()).then_some(&mut moot);
+        if self.try_compile(point, seed, &mut found, useless).is_none() {
+            return Err(self.errors(point, found));
+        }
+        let again = |old: &Diagnostic| {
+            moot.iter().any(|item: &Diagnostic| (item.code, &item.pointer) == (old.code, &old.pointer))
+        };
+        let effective = (0..self.moot.len()).filter(|number| !again(&self.moot[*number])).collect();
+        let known = |(item, _): &(Diagnostic, bool)| {
+            let mut told = self.warnings.items.iter();
+            !told.any(|old| (old.code, &old.pointer) == (item.code, &item.pointer))
+        };
+        found.retain(known);
+        Ok(PointFindings { warnings: found, effective })
+    }
+
+    /// Whether something that has no effect in the scenario alone has none at these points either.
+    pub fn lacks_effect(&self, points: &BTreeMap<usize, PointFindings>) -> bool {
+        let has_one = |number: usize| points.values().any(|found| found.effective.contains(&number));
+        !(0..self.moot.len()).all(has_one)
+    }
+
+    /// What points say together, by their numbers.
+    ///
+    /// Of what differs in nothing but the point each is told once, with the points that say so.
+    ///
+    /// # Errors
+    /// What has no effect at any point.
+    pub fn together(&self, points: &BTreeMap<usize, PointFindings>) -> Result<PointWarnings, Diagnostics> {
+        let mut groups: Vec<(&Diagnostic, bool, Vec<usize>)> = Vec::new();
+        for (index, found) in points {
+            for (item, place) in &found.warnings {
+                let same = |group: &&mut (&Diagnostic, bool, Vec<usize>)| {
+                    (group.0.code, &group.0.pointer, group.1) == (item.code, &item.pointer, *place)
+                };
+                match groups.iter_mut().find(same) {
+                    Some(group) if group.2.last() == Some(index) => (),
+                    Some(group) => group.2.push(*index),
+                    None => groups.push((item, *place, vec![*index])),
                 }
-                Err(Box::new(PointErrors {
-                    sweep: Diagnostics::new(&self.sweep_file, &self.sweep_text, sweep),
-                    scenario: Diagnostics::new(&self.scenario_file, &self.scenario_text, scenario),
-                }))
             }
+        }
+        let (mut sweep, mut scenario) = (Vec::new(), Vec::new());
+        for (item, place, at) in groups {
+            let message = format!("{}{}", item.message, self.labels(&at));
+            let item = Diagnostic { message, ..item.clone() };
+            if place { sweep.push(item) } else { scenario.push(item) }
+        }
+        let effective = |number: &usize| points.values().any(|found| found.effective.contains(number));
+        let moot = (0..self.moot.len()).filter(|number| !effective(number)).map(|number| &self.moot[number]);
+        let moot: Vec<Diagnostic> = moot.filter(|_| !points.is_empty()).cloned().collect();
+        if moot.iter().any(|item| item.severity == Severity::Error) {
+            return Err(Diagnostics::new(&self.scenario_file, &self.scenario_text, moot));
+        }
+        scenario.extend(moot);
+        Ok(PointWarnings {
+            sweep: Diagnostics::new(&self.sweep_file, &self.sweep_text, sweep),
+            scenario: Diagnostics::new(&self.scenario_file, &self.scenario_text, scenario),
+        })
+    }
+
+    /// Points in words, as a remark; nothing if they are all there are.
+    fn labels(&self, points: &[usize]) -> String {
+        if points.len() == self.points.len() {
+            return String::new();
+        }
+        let shown = points.iter().take(POINTS_NAMED).map(|point| self.label(&self.points[*point]));
+        let shown = shown.collect::<Vec<String>>().join("; ");
+        match points.len().saturating_sub(POINTS_NAMED) {
+            0 => format!(" (at {shown})"),
+            more => format!(" (at {shown}; and {more} more)"),
         }
     }
 
+    fn errors(&self, point: &Point, found: Vec<(Diagnostic, bool)>) -> Box<PointErrors> {
+        let (mut sweep, mut scenario) = (Vec::new(), Vec::new());
+        let label = self.label(point);
+        for (mut item, place) in found {
+            if item.severity == Severity::Error {
+                item.message = format!("{} (at {label})", item.message);
+                if place { sweep.push(item) } else { scenario.push(item) }
+            }
+        }
+        Box::new(PointErrors {
+            sweep: Diagnostics::new(&self.sweep_file, &self.sweep_text, sweep),
+            scenario: Diagnostics::new(&self.scenario_file, &self.scenario_text, scenario),
+        })
+    }
+
     /// Findings come with whether their place is in the sweep file.
-    fn try_compile(&self, point: &Point, seed: u64, out: &mut Vec<(Diagnostic, bool)>) -> Option<Variant> {
+    fn try_compile(
+        &self,
+        point: &Point,
+        seed: u64,
+        out: &mut Vec<(Diagnostic, bool)>,
+        moot: Option<&mut Vec<Diagnostic>>,
+    ) -> Option<Variant> {
         let mut value = self.base.clone();
         let mut paths = Vec::new();
         let mut all: Vec<(&Axis, &Setting, String)> = Vec::new();
@@ -546,7 +653,7 @@ impl SweepPlan {
             map.insert("seed".into(), seed.into());
         }
         let mut found = Vec::new();
-        let run = self.build(&value, name, &mut found);
+        let run = self.build(&value, name, &mut found, moot);
         if paths.iter().any(|(at, _)| at == crate::RUN_UNTIL) {
             crate::diagnostic::cut_short(&mut found);
         }
@@ -560,7 +667,14 @@ impl SweepPlan {
         run
     }
 
-    fn build(&self, value: &Value, name: &str, found: &mut Vec<Diagnostic>) -> Option<Variant> {
+    /// `moot`: what of the scenario has no effect at this point, if somebody wants to know.
+    fn build(
+        &self,
+        value: &Value,
+        name: &str,
+        found: &mut Vec<Diagnostic>,
+        moot: Option<&mut Vec<Diagnostic>>,
+    ) -> Option<Variant> {
         let read =
             |name: &str| std::fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string());
         let spec: Spec = match structure::read(value) {
@@ -574,16 +688,42 @@ impl SweepPlan {
         if !found.is_empty() {
             return None;
         }
-        compile::compile(name, &full, found)
+        let run = compile::compile(name, &full, found);
+        let Some(moot) = moot else { return run };
+        moot.extend(found.iter().filter(|item| item.is_beyond_run()).cloned());
+        let runs = [(full, run)];
+        effect::in_no_run(&spec, &runs, moot);
+        let [(_, run)] = runs;
+        run
     }
+}
+
+/// Warnings about points that the scenario takes.
+#[derive(Debug)]
+pub struct PointWarnings {
+    /// About values of the sweep file.
+    pub sweep: Diagnostics,
+    /// About the scenario as points change it.
+    pub scenario: Diagnostics,
+}
+
+impl PointWarnings {
+    /// All of them with snippets; empty if there are none.
+    pub fn render(&self, coloured: bool) -> String {
+        rendered([&self.sweep, &self.scenario], coloured)
+    }
+}
+
+/// Findings about two files; nothing about a file of which there are none.
+fn rendered(all: [&Diagnostics; 2], coloured: bool) -> String {
+    let shown = all.into_iter().filter(|findings| !findings.items.is_empty());
+    shown.map(|findings| if coloured { findings.render_coloured() } else { findings.render() }).collect()
 }
 
 impl PointErrors {
     /// All findings with snippets.
     pub fn render(&self, coloured: bool) -> String {
-        let all = [&self.sweep, &self.scenario];
-        let shown = all.into_iter().filter(|findings| !findings.items.is_empty());
-        shown.map(|findings| if coloured { findings.render_coloured() } else { findings.render() }).collect()
+        rendered([&self.sweep, &self.scenario], coloured)
     }
 
     /// What makes findings of different points the same: (code, place).

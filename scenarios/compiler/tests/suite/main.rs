@@ -14,6 +14,7 @@ mod loggopsim;
 mod mutations;
 mod options;
 mod plan;
+mod points;
 mod programs;
 mod radius;
 mod session;
