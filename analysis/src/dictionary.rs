@@ -3,7 +3,7 @@
 use crate::flows::{self, PARTS};
 use crate::metric::Kind;
 use crate::sweep::METRICS;
-use crate::{figures, links, series, table};
+use crate::{figures, links, ports, series, table};
 use models::probe::Cause;
 
 /// A table of the page.
@@ -67,6 +67,7 @@ pub fn tables() -> Vec<Table> {
         ),
         table("series", ["file", "column", "what it is"], 2, files),
         table("links", ["key", "what it is"], 1, links::notes().map(own)),
+        table("fabric", ["key", "what it is"], 1, ports::notes()),
         table("sweeps", ["column", "unit", "kind", "what it is"], 1, columns),
         table(
             "figures",

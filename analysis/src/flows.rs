@@ -480,9 +480,12 @@ pub struct Decomposition(Vec<(Cause, Part)>);
 /// One cause.
 #[derive(Clone, Debug, Serialize)]
 struct Part {
-    sum_ps: u128,
-    share: Num,
-    mean_number: Num,
+    /// Picoseconds, summed over the packets of the measured part (or messages, or round trips).
+    pub sum_ps: u128,
+    /// Share of the sum of all causes.
+    pub share: Num,
+    /// How many of them are in this state at a time, on average.
+    pub mean_number: Num,
 }
 
 impl Serialize for Decomposition {

@@ -257,21 +257,23 @@ impl<'a> Ports<'a> {
         let (port, most) = self.busiest();
         let mut fabric = Map::new();
         let mut put = |key: &str, value: Value| fabric.insert(key.into(), value);
-        put("link_use_mean", json!(Num(self.mean_share(|stats| stats.packet_ps.into()))));
-        put("link_use_max", json!(Num(most)));
-        put("link_use_max_port", json!(port));
-        put("symbol_use_mean", json!(Num(self.mean_share(|stats| stats.symbol_ps.into()))));
-        put("packet_hops", json!(self.report.run.outcome.packet_hops));
+        let of_fabric = [
+            json!(Num(self.mean_share(|stats| stats.packet_ps.into()))),
+            json!(Num(most)),
+            json!(port),
+            json!(Num(self.mean_share(|stats| stats.symbol_ps.into()))),
+            json!(self.report.run.outcome.packet_hops),
+        ];
+        for ([key, _], value) in FABRIC.iter().zip(of_fabric) {
+            put(key, value);
+        }
         let symbols = PORT_ROWS.iter().filter(|row| matches!(row.total, Total::Symbols));
         let symbols = symbols.map(|row| (row.name.to_owned(), json!(self.sum(row.get) as u64)));
         let mut symbols: Map<String, Value> = symbols.collect();
-        for (key, count) in [
-            ("voq_refresh_messages", self.voq_refresh_messages()),
-            ("voq_unheeded", self.voq_unheeded()),
-            ("voq_never_struck", self.voq_never_struck()),
-        ] {
+        for (key, _, get) in &SYMBOLS {
+            let count = get(self);
             if count > 0 {
-                symbols.insert(key.into(), json!(count));
+                symbols.insert((*key).into(), json!(count));
             }
         }
         put("symbols", Value::Object(symbols));
@@ -285,15 +287,74 @@ impl<'a> Ports<'a> {
 
     fn total(&self, row: &PortRow) -> Option<(&'static str, Value)> {
         let end = self.report.active_ps();
-        let (key, number) = match row.total {
+        let number = match row.total {
             Total::None | Total::Symbols => return None,
-            Total::Sum => (row.name, self.sum(row.get)),
-            Total::Most => (row.name, self.most(row.get, false)),
-            Total::MostOfSwitches(key) => (key, self.most(row.get, true)),
+            Total::Sum => self.sum(row.get),
+            Total::Most => self.most(row.get, false),
+            Total::MostOfSwitches(_) => self.most(row.get, true),
             Total::MeanNumber(key) => return Some((key, json!(Num(ratio(self.sum(row.get), end.into()))))),
         };
-        Some((key, row.shown.json(number, end)))
+        Some((row.key()?, row.shown.json(number, end)))
     }
+}
+
+impl PortRow {
+    /// Under which key all ports are put together, if they are.
+    fn key(&self) -> Option<&'static str> {
+        match self.total {
+            Total::None | Total::Symbols => None,
+            Total::Sum | Total::Most => Some(self.name),
+            Total::MostOfSwitches(key) | Total::MeanNumber(key) => Some(key),
+        }
+    }
+}
+
+/// What the part `fabric` of `summary.json` says of all ports before the rows: key, and what it is.
+const FABRIC: [[&str; 2]; 5] = [
+    ["link_use_mean", "share of time in which transmitters carried packets, mean over directions"],
+    ["link_use_max", "likewise of the busiest direction"],
+    ["link_use_max_port", "its transmitter, `device:port`"],
+    [
+        "symbol_use_mean",
+        "share of time in which transmitters carried symbols of their own, mean over directions",
+    ],
+    ["packet_hops", "packets that arrived at a device, once for each device on their way"],
+];
+
+/// Counts of VoQ messages that stand among the symbols only where there are any.
+type Symbols = (&'static str, &'static str, fn(&Ports<'_>) -> u64);
+const SYMBOLS: [Symbols; 3] = [
+    ("voq_refresh_messages", "VoQ messages that only repeat what was said, if there are any", |ports| {
+        ports.voq_refresh_messages()
+    }),
+    ("voq_unheeded", "VoQ messages to neighbours that sent nothing, if there are any", |ports| {
+        ports.voq_unheeded()
+    }),
+    (
+        "voq_never_struck",
+        "VoQ messages that were to be lost by number and were never sent, if there are any",
+        |ports| ports.voq_never_struck(),
+    ),
+];
+
+/// What each value of the part `fabric` of `summary.json` is.
+pub(crate) fn notes() -> impl Iterator<Item = [String; 2]> {
+    let first = FABRIC.iter().map(|row| row.map(str::to_owned));
+    let own = |key: &str, about: &str| [format!("symbols.{key}"), about.to_owned()];
+    let symbols = PORT_ROWS.iter().filter(|row| matches!(row.total, Total::Symbols));
+    let symbols = symbols.map(move |row| own(row.name, row.about));
+    let symbols = symbols.chain(SYMBOLS.iter().map(move |(key, about, _)| own(key, about)));
+    let together = |row: &'static PortRow| {
+        let how = match row.total {
+            Total::None | Total::Symbols => return None,
+            Total::Sum => "sum over ports",
+            Total::Most => "the largest of a port",
+            Total::MostOfSwitches(_) => "the largest of a port of a switch",
+            Total::MeanNumber(_) => "as a mean number of packets, all ports together",
+        };
+        Some([row.key()?.to_owned(), format!("{}: {how}", row.about)])
+    };
+    first.chain(symbols).chain(PORT_ROWS.iter().filter_map(together))
 }
 
 impl Shown {

@@ -230,7 +230,7 @@ pub(crate) fn on_purpose(unit: &str, [lost, doubled, delayed, damaged]: [u64; 4]
 pub struct TimesSummary {
     /// The shortest.
     pub min_us: Num,
-    /// Half are not longer; `null` where there are too few of them to know it ([`quantile_samples`]).
+    /// Half are not longer; `null` where there are too few of them to know it.
     pub p50_us: Num,
     /// 99 of 100 are not longer; likewise.
     pub p99_us: Num,

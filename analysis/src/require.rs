@@ -396,20 +396,31 @@ impl Judged {
 /// A requirement in `summary.json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct JudgedSummary {
-    of: &'static str,
-    name: String,
-    metric: String,
-    wanted: String,
-    limit: Num,
-    measured: Num,
-    unit: &'static str,
+    /// `flow` or `link`.
+    pub of: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// What it has to be, as the scenario writes it.
+    pub wanted: String,
+    /// What it has to be, in the unit of `unit`.
+    pub limit: Num,
+    /// What it is, likewise; `null` if that is not known, or if it is the time of what never arrives.
+    pub measured: Num,
+    /// `ns`, `Gb/s`, `share`, or empty: a number.
+    pub unit: &'static str,
+    /// How many values were measured, where the metric is one of many.
     #[serde(skip_serializing_if = "Option::is_none")]
-    samples: Option<u64>,
+    pub samples: Option<u64>,
+    /// Of how many on it is told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    samples_needed: Option<u64>,
+    pub samples_needed: Option<u64>,
+    /// Of a time: the share that arrived of what was due, only where it is not all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    arrived_share: Option<Num>,
-    verdict: &'static str,
+    pub arrived_share: Option<Num>,
+    /// `PASS`, `FAIL` or `NOT ENOUGH SAMPLES`.
+    pub verdict: &'static str,
 }
 
 impl JudgedSummary {

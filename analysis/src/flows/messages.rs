@@ -74,7 +74,8 @@ pub struct FactCounts {
     pub abandoned: u64,
     /// Messages, doorbells, reads and writes that failed: ERROR, or not answered in time.
     pub failed: u64,
-    /// Requests of protocols whose answer did not come in time.
+    /// Requests and echoes whose answer did not come in time; of LINX ends of connections that timed out, of
+    /// Scheduled Transfer operations that did.
     pub timed_out: u64,
 }
 
