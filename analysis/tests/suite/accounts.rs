@@ -540,3 +540,40 @@ fn copies_that_nobody_has_made_are_missing_in_a_distribution() {
         serde_json::from_str(&analysis::Summary::new("s", std::slice::from_ref(&dead)).to_json()).unwrap();
     assert_eq!(told["variants"][0]["flows"][0]["arrived_share"], json!(0.2));
 }
+
+/// One message of 1 000 octets every 2 us up to 200 us, to an endpoint whose link is down for 60 us from 100.3
+/// us on; a response is waited for so long.
+fn messages_over_an_outage(timeout: &str) -> VariantReport {
+    let arrivals = json!({"constant": {"interval": "2 us", "phase": "100 ns"}});
+    let flow = json!({
+        "name": "m", "from": "ep/0", "to": "ep/1", "arrivals": arrivals, "stop": "200 us", "size": 1_000,
+        "messages": {},
+    });
+    let mut scenario = star(4, "2 ms", flow);
+    let outage = json!({"link": "ep/1", "at": "100.3 us", "for": "60 us"});
+    scenario["faults"] = json!({"outages": [outage]});
+    scenario["endpoint"] = json!({"host": {"response_timeout": timeout, "retry_delay": "500 ns"}});
+    report(&scenario)
+}
+
+/// All that the link holds up arrives when it is back. The sender has given up the messages of the four letters
+/// by then, which are there all the same: they have failed, and they have arrived.
+#[test]
+fn a_message_that_failed_and_came_has_arrived() {
+    let report = messages_over_an_outage("40 us");
+    assert_eq!(books(&report), [100, 100, 0, 0]);
+    let failed = models::probe::ProtocolFact::Failed as usize;
+    assert_eq!(report.flows[0].protocol.as_ref().expect("messages").facts[failed], 4);
+}
+
+/// The four letters fail R after their last segments left, and rest for 3 R, because a receiver keeps what it has
+/// of a message for so long. The next message gets its letter 4 R after these segments: 10 us more of R are
+/// 40 us more for it, and nobody waits for longer.
+#[test]
+fn a_letter_rests_for_as_long_as_a_receiver_is_patient() {
+    let longest = |timeout: &str| {
+        let report = messages_over_an_outage(timeout);
+        report.flows[0].messages.as_ref().expect("messages").latency.max
+    };
+    assert_eq!(longest("40 us") - longest("30 us"), 40e6);
+}

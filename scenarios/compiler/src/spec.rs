@@ -415,7 +415,9 @@ pub struct HostSpec {
     /// "auto" are not scaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_clock: Option<Share>,
-    /// A packet that is not answered for so long is lost, by the protocol clock (default "auto": 1 ms of the
+    /// A packet that is not answered for so long is lost, and a message with it; receivers wait three times as long
+    /// for the rest of a message, and for so long the letter of one that failed is not given to another. By the
+    /// protocol clock (default "auto": 1 ms of the
     /// fabric, whatever the clock).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_timeout: Option<Quantity<ResponseTime>>,
