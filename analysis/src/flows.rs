@@ -148,8 +148,8 @@ static ROWS: &[FlowRow] = &[
         "arrived_share",
         "",
         "",
-        "share of the packets due that arrived, in the whole run, only where it is not all: times are of these; \
-         what is merely on its way at the end is not due, what stands still there or falls behind is",
+        "share of the packets due that arrived, in the whole run, only where it is not all: times are of \
+         these; what is merely on its way at the end is not due, what stands still there or falls behind is",
         Get::Told(|_| Told::Share(None)),
     ),
     row(

@@ -1,7 +1,7 @@
 //! How much of what was asked for has arrived, level by level: packets, or what protocols made of them.
 //!
-//! Times are of those that arrived, and those that did not would have taken longer than any of them. So whoever
-//! speaks of times (figures, requirements, comparisons, answers) asks here of which share they are.
+//! Times are of those that arrived, and those that did not would have taken longer than any of them. So
+//! whoever speaks of times (figures, requirements, comparisons, answers) asks here of which share they are.
 
 use crate::books::Books;
 use crate::num::ratio;
@@ -65,16 +65,16 @@ fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
     Some([passed, never + (stats.delivered - passed), missing - never])
 }
 
-/// Whether books count the packets of the flow, because there is nothing above them: a multicast packet stands
-/// there for each endpoint that is to get it, whether switches have copied it or not.
+/// Whether books count the packets of the flow, because there is nothing above them: a multicast packet
+/// stands there for each endpoint that is to get it, whether switches have copied it or not.
 fn counts_packets(flow: &FlowReport) -> bool {
     let Books { unit, asked, arrived, never, under_way, .. } = flow.books;
     flow.protocol.is_none() && unit == "packets" && asked > 0 && asked == arrived + never + under_way
 }
 
 /// What became of what was asked for of this level, as far as anything counts it: arrived, never will, under
-/// way at the end. The messages of a protocol that has others of its own above (frames of LINX, parts of PDUs)
-/// are not what its books count.
+/// way at the end. The messages of a protocol that has others of its own above (frames of LINX, parts of
+/// PDUs) are not what its books count.
 fn counts(flow: &FlowReport, level: Level) -> [u64; 3] {
     let Books { arrived, never, under_way, .. } = flow.books;
     match carried_books(flow, level) {
@@ -165,8 +165,8 @@ pub(crate) fn users_share(report: &VariantReport, flow: Option<usize>) -> f64 {
     if due > 0 { ratio(arrived.into(), due.into()) } else { 1.0 }
 }
 
-/// Where the quantile `q` of all that was asked for lies among those that arrived, which are this share of it:
-/// what never comes takes longer than any time. `None`: it is one of those that never come.
+/// Where the quantile `q` of all that was asked for lies among those that arrived, which are this share of
+/// it: what never comes takes longer than any time. `None`: it is one of those that never come.
 pub(crate) fn among_arrived(q: f64, share: f64) -> Option<f64> {
     (q < share).then(|| q / share)
 }

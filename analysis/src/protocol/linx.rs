@@ -295,8 +295,8 @@ pub struct LinxSummary {
     pub reestablishment: Option<TimesSummary>,
     /// Between heartbeats, by the protocol clock.
     pub heartbeat_gaps: Option<TimesSummary>,
-    /// What became of messages. Under a program these are its PDUs: a message of the program may take several, and
-    /// confirmations are others (`programs` counts messages).
+    /// What became of messages. Under a program these are its PDUs: a message of the program may take
+    /// several, and confirmations are others (`programs` counts messages).
     pub messages: MessageLedger,
     /// Frames by kind.
     pub frames: FrameSummary,

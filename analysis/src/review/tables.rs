@@ -304,8 +304,8 @@ fn deadlines(run: &Run) -> Vec<(String, f64)> {
     found.into_iter().take(8).collect()
 }
 
-/// Who took longer than that: a complementary distribution, from pairs of a time and a count, of what arrived.
-/// What did not, which is the rest of this share, takes longer than any time.
+/// Who took longer than that: a complementary distribution, from pairs of a time and a count, of what
+/// arrived. What did not, which is the rest of this share, takes longer than any time.
 fn beyond(pairs: &Value, arrived: f64) -> Vec<(f64, f64)> {
     let pairs: Vec<(f64, f64)> =
         pairs.as_array().into_iter().flatten().map(|pair| (real(&pair[0]), real(&pair[1]))).collect();

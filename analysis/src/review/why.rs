@@ -250,8 +250,8 @@ mod tests {
         };
         let stall = |name: &str| json!({"at_us": 228.0, "kind": "stall", "walk": walk(name)});
         let stuck = of_flow("f", &flow, 0.1, &[stall("f"), stall("g")]);
-        let first = "flow f, of which 20.0 % arrived (100 of 500; 0 never will, 400 are under way at the end): \
-                     packets that arrived take 404 ns on average";
+        let first = "flow f, of which 20.0 % arrived (100 of 500; 0 never will, 400 are under way at the \
+                     end): packets that arrived take 404 ns on average";
         assert!(stuck.starts_with(first), "{stuck}");
         let last = "  stall found at 228 µs: packet 7 of flow \"f\" to id 1 waits in sw: its link is down\n";
         assert!(stuck.ends_with(last) && !stuck.contains("\"g\""), "{stuck}");

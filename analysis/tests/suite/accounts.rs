@@ -186,7 +186,10 @@ fn transfers_behind_a_dead_link_wait_and_the_watchdog_says_where() {
 #[test]
 fn who_stands_in_a_fifo_waits_for_its_head_and_not_for_its_output() {
     let arrivals = json!({"constant": {"interval": "1 us", "phase": "0 ps"}});
-    let flow = |name: &str, from: &str, to: Value| json!({"name": name, "from": from, "to": {"cycle": to}, "arrivals": arrivals, "stop": "112 us"});
+    let flow = |name: &str, from: &str, to: Value| {
+        let to = json!({"cycle": to});
+        json!({"name": name, "from": from, "to": to, "arrivals": arrivals, "stop": "112 us"})
+    };
     let mut scenario = star(4, "600 us", flow("v", "ep/0", json!(["ep/1", "ep/2"])));
     scenario["traffic"].as_array_mut().unwrap().push(flow("w", "ep/3", json!(["ep/1"])));
     scenario["switch"] = json!({"input": "fifo", "input_buffers": 8});
@@ -219,8 +222,8 @@ fn a_port_that_a_host_stopped_says_so() {
     scenario["voq"] = json!({"enabled": true, "refresh": "off", "writes": [write]});
     let report = report(&scenario);
     let walks: Vec<&Vec<String>> = report.run.outcome.stalls.iter().map(|stall| &stall.walk).collect();
-    let law = "packet 101 of flow \"a\" to id 1 waits in ep/0 for port 0: staging queue 1 is stopped by port 1 \
-               of sw, whose register says XOFF";
+    let law = "packet 101 of flow \"a\" to id 1 waits in ep/0 for port 0: staging queue 1 is stopped by \
+               port 1 of sw, whose register says XOFF";
     assert_eq!(walks, [&[law]]);
 }
 
@@ -541,8 +544,8 @@ fn copies_that_nobody_has_made_are_missing_in_a_distribution() {
     assert_eq!(told["variants"][0]["flows"][0]["arrived_share"], json!(0.2));
 }
 
-/// One message of 1 000 octets every 2 us up to 200 us, to an endpoint whose link is down for 60 us from 100.3
-/// us on; a response is waited for so long.
+/// One message of 1 000 octets every 2 us up to 200 us, to an endpoint whose link is down for 60 us from
+/// 100.3 us on; a response is waited for so long.
 fn messages_over_an_outage(timeout: &str) -> VariantReport {
     let arrivals = json!({"constant": {"interval": "2 us", "phase": "100 ns"}});
     let flow = json!({
@@ -556,8 +559,8 @@ fn messages_over_an_outage(timeout: &str) -> VariantReport {
     report(&scenario)
 }
 
-/// All that the link holds up arrives when it is back. The sender has given up the messages of the four letters
-/// by then, which are there all the same: they have failed, and they have arrived.
+/// All that the link holds up arrives when it is back. The sender has given up the messages of the four
+/// letters by then, which are there all the same: they have failed, and they have arrived.
 #[test]
 fn a_message_that_failed_and_came_has_arrived() {
     let report = messages_over_an_outage("40 us");
@@ -566,9 +569,9 @@ fn a_message_that_failed_and_came_has_arrived() {
     assert_eq!(report.flows[0].protocol.as_ref().expect("messages").facts[failed], 4);
 }
 
-/// The four letters fail R after their last segments left, and rest for 3 R, because a receiver keeps what it has
-/// of a message for so long. The next message gets its letter 4 R after these segments: 10 us more of R are
-/// 40 us more for it, and nobody waits for longer.
+/// The four letters fail R after their last segments left, and rest for 3 R, because a receiver keeps what it
+/// has of a message for so long. The next message gets its letter 4 R after these segments: 10 us more of R
+/// are 40 us more for it, and nobody waits for longer.
 #[test]
 fn a_letter_rests_for_as_long_as_a_receiver_is_patient() {
     let longest = |timeout: &str| {

@@ -131,8 +131,8 @@ pub(crate) fn check_all(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool)
     pool.install(|| check(plan, &all, interrupted))
 }
 
-/// Whether the scenario takes the values of every point: better now than after hours. What it says to those that
-/// it takes goes to standard error, each warning once.
+/// Whether the scenario takes the values of every point: better now than after hours. What it says to those
+/// that it takes goes to standard error, each warning once.
 fn check(plan: &SweepPlan, points: &[usize], interrupted: &AtomicBool) -> Result<(), Failure> {
     let wrong: Mutex<BTreeMap<Identity, (usize, Box<PointErrors>)>> = Mutex::default();
     let told: Mutex<BTreeMap<usize, PointFindings>> = Mutex::default();

@@ -102,10 +102,11 @@ impl Port {
     /// The port of an interface of the agent's host, which has an id of its own.
     pub fn new(config: &AgentConfig, (interface, id): (u8, u32)) -> Self {
         let (timeout, retry_delay) = (config.response_timeout, config.retry_delay);
-        // A receiver must be more patient than any sender. What it has of a message that failed at its sender it
-        // keeps for so long (Part 8 section 2.3.2.2 has it notice by time, and Part 2 lets a segment be known by
-        // its letter alone), so the letter rests as long before another message has it. That is longer than it
-        // takes where the message has arrived all the same and only its answers were late: nobody looks at those.
+        // A receiver must be more patient than any sender. What it has of a message that failed at its sender
+        // it keeps for so long (Part 8 section 2.3.2.2 has it notice by time, and Part 2 lets a segment be
+        // known by its letter alone), so the letter rests as long before another message has it. That is
+        // longer than it takes where the message has arrived all the same and only its answers were late:
+        // nobody looks at those.
         let patience = timeout.saturating_mul(3);
         Port {
             interface,

@@ -186,8 +186,8 @@ impl<'a, P: Build> View<'a, P> {
         }
     }
 
-    /// The packet that a packet in a FIFO of a switch is behind, if it is behind one: the first that waits there,
-    /// or, where outputs read from inputs, the one that has its place at its output.
+    /// The packet that a packet in a FIFO of a switch is behind, if it is behind one: the first that waits
+    /// there, or, where outputs read from inputs, the one that has its place at its output.
     fn head_of_fifo(&self, spot: Spot) -> Option<Spot> {
         let record = self.record(spot);
         if record.flags & AT_INPUT == 0 {

@@ -113,8 +113,8 @@ pub fn load_with(
     }
 }
 
-/// [`load_with`] for a sweep, whose points may give an effect to what has none in the file alone: what it says
-/// of that comes beside the plan, and counts if it holds at every point.
+/// [`load_with`] for a sweep, whose points may give an effect to what has none in the file alone: what it
+/// says of that comes beside the plan, and counts if it holds at every point.
 ///
 /// # Errors
 /// As [`load`].

@@ -59,8 +59,8 @@ fn what_a_point_does_not_reach_is_told_with_its_name() {
     let late =
         "SC120 /faults/outages/0/at: 150 us is after the run, which is over at 100 us (at until 100 us)";
     assert_eq!(told(&until("150 us", json!(["100 us", "200 us"])), &[0, 1]), Ok(vec![late.into()]));
-    let two = "SC120 /faults/outages/0/at: 150 us is after the run, which is over at 100 us (at until 100 us; \
-               until 120 us)";
+    let two = "SC120 /faults/outages/0/at: 150 us is after the run, which is over at 100 us (at until \
+               100 us; until 120 us)";
     assert_eq!(
         told(&until("150 us", json!(["100 us", "120 us", "200 us"])), &[0, 1, 2]),
         Ok(vec![two.into()])
