@@ -162,11 +162,15 @@ impl Watch {
 /// read, and who wants one looks closer.
 pub(crate) const BY_CHANNEL: u32 = 0;
 
-/// Whether `outputs` are as many as may read at a time. One is the ordinary case, and to count bits is slow
-/// where the processor may not be asked to.
+/// Whether `outputs` are as many as may read at a time. One or two is the ordinary case, and to count bits is
+/// slow where the processor may not be asked to.
 #[inline(always)]
 pub(crate) fn all_taken(outputs: impl Ports, reads: u32) -> bool {
-    if reads == 1 { !outputs.is_empty() } else { outputs.count() >= reads }
+    match reads {
+        1 => !outputs.is_empty(),
+        2 => !outputs.without_first().is_empty(),
+        _ => outputs.count() >= reads,
+    }
 }
 
 /// A packet of type 8 that is eligible in a switch.

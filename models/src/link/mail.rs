@@ -345,7 +345,7 @@ impl<P: Build> Links<P> {
     ) -> Told {
         let special = self.ports[port.index()].rx.special;
         let Links { ports, cold, timings, .. } = self;
-        let (ports, cold, timings) = (&mut ports[..], &mut cold[..], &timings[..]);
+        let ports = &mut ports[..];
         let rx = &mut ports[port.index()].rx;
         let timing = &timings[rx.timing as usize];
         let slot = rx.wire.due(t, Function::Stype0, timing.wire);

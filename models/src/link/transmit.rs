@@ -65,9 +65,7 @@ impl<P: Build> Links<P> {
         is_switch: bool,
     ) -> Started {
         let (index, now) = (port.index(), cx.now().0);
-        // Slices in local variables: their places and lengths stay in registers across the stores below.
         let Links { ports, cold, packets, timings, keys, observe, inputs, unfolded, .. } = self;
-        let (ports, cold, keys, timings) = (&mut ports[..], &mut cold[..], &mut keys[..], &timings[..]);
         let Port { tx, rx: transmit } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
         let record = &mut packets[packet];
