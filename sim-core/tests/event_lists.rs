@@ -151,6 +151,26 @@ fn places_of_five_events() {
     assert_eq!(both.ring.as_ref().map(|ring| (ring.passed, ring.fill[0])), Some((24, 4)));
 }
 
+/// The cursor stays behind the limit of a pop, in the ring and before what is beyond it: by hand, what comes
+/// between finds its bucket still ahead. Four buckets of 8 ps; 25 is in the last, 100 beyond.
+#[test]
+fn a_pop_in_vain_leaves_the_cursor_behind_its_limit() {
+    for (first, ahead, beyond) in [(25, 2, 0), (100, 1, 1)] {
+        let ring = BucketRing::new(RingConfig { bucket_width_log2_ps: 3, buckets_log2: 2 });
+        let mut list = ChosenList::Ring(ring).counted(1, |_: &u32| 0);
+        let push = |list: &mut ChosenList<u32>, at: u64| {
+            let key = EventKey::from_parts(Time(at), Class::new(0), ActorId::new(1), at);
+            list.push(Event { key, target: 0, payload: 0 });
+        };
+        push(&mut list, first);
+        assert_eq!(list.pop_before(Time(9)), None);
+        push(&mut list, 17);
+        let ring = list.counts().and_then(|counts| counts.ring.as_ref()).expect("a ring that counts");
+        assert_eq!([ring.in_bucket, ring.late, ring.ahead, ring.beyond], [0, 0, ahead, beyond]);
+        assert_eq!(ring.passed, 0);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
