@@ -141,16 +141,20 @@ pub fn change_text(before: f64, after: f64) -> Option<String> {
     })
 }
 
-/// A change of what is a percentage already, in percentage points: `+3.20 points`; `±0 points` where the
-/// values of [`three_digits`] do not show it. `None` from or to nothing known.
+/// A change of what is a percentage already, in percentage points: `+3.20 points`, as fine as the larger of
+/// the values of [`three_digits`] that it stands beside; `±0 points` where these do not show it. `None` from or
+/// to nothing known.
 pub(crate) fn points_text(before: f64, after: f64) -> Option<String> {
     let change = after - before;
     if !change.is_finite() {
         return None;
     }
-    let size = three_digits(libm::fabs(change));
+    let larger = three_digits(libm::fmax(libm::fabs(before), libm::fabs(after)));
+    let decimals = larger.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let size = format!("{:.decimals$}", libm::fabs(change));
+    let is_nothing = size.bytes().all(|digit| matches!(digit, b'0' | b'.'));
     Some(match change {
-        _ if three_digits(before) == three_digits(after) => "±0 points".into(),
+        _ if is_nothing || three_digits(before) == three_digits(after) => "±0 points".into(),
         change if change < 0.0 => format!("\u{2212}{size} points"),
         _ => format!("+{size} points"),
     })
@@ -233,6 +237,11 @@ mod tests {
         assert_eq!(points_text(99.71, 99.74).as_deref(), Some("±0 points"));
         assert_eq!(points_text(6.2475, 6.2542).as_deref(), Some("±0 points"));
         assert_eq!(points_text(0.012, 0.034).as_deref(), Some("+0.0220 points"));
+        // 39.95 reads 40.0 and 39.92 reads 39.9, but no tenth is between them, as little as up to 39.99
+        assert_eq!(points_text(39.9545, 39.9174).as_deref(), Some("±0 points"));
+        assert_eq!(points_text(39.9545, 39.9937).as_deref(), Some("±0 points"));
+        assert_eq!(points_text(69.7495, 69.7507).as_deref(), Some("±0 points"));
+        assert_eq!(points_text(6.24, 6.2551).as_deref(), Some("+0.02 points"));
         assert_eq!(points_text(f64::NAN, 1.0), None);
     }
 
