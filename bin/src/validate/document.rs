@@ -170,8 +170,8 @@ pub(crate) fn figure(rows: &[Row]) -> String {
          Simulated against expected, difference in per cent</text>\n\
          <text x=\"16\" y=\"42\" fill=\"#555555\">point: simulated; line: its 99.9 % interval; grey bar: \
          what the law leaves open</text>\n\
-         <text x=\"16\" y=\"55\" fill=\"#555555\">what goes on beyond {reach} % has a triangle at the edge; \
-         upper bounds and zeros are in the table only</text>\n"
+         <text x=\"16\" y=\"55\" fill=\"#555555\">what goes on beyond {reach} % has a triangle at the edge, and \
+         a point beyond it is a number there; upper bounds and zeros are in the table only</text>\n"
     );
     let bottom = top + step * shown.len() as f64;
     for tick in [-2, -1, 0, 1, 2] {
@@ -194,8 +194,7 @@ pub(crate) fn figure(rows: &[Row]) -> String {
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\
              <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"8\" fill=\"#d9d9d9\"/>\
              <line x1=\"{:.1}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" \
-             stroke-width=\"1.5\"/>\
-             <circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>",
+             stroke-width=\"1.5\"/>",
             left - 8.0,
             y + 3.5,
             x(-allowed),
@@ -203,8 +202,18 @@ pub(crate) fn figure(rows: &[Row]) -> String {
             x(*allowed) - x(-allowed),
             x(at - half),
             x(at + half),
-            x(*at)
         );
+        // a point at the edge would be one of that value
+        let _ = match at.abs() > reach {
+            false => write!(svg, "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>", x(*at)),
+            true => write!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\" fill=\"{colour}\">{at:+.2} %</text>",
+                x(*at) - 4.0 * at.signum(),
+                y + 3.5,
+                if *at < 0.0 { "start" } else { "end" }
+            ),
+        };
         for (from, to, colour) in [(-allowed, *allowed, "#8a8a8a"), (at - half, at + half, colour)] {
             svg += &beyond(&x, (from, to), reach, y, colour);
         }
@@ -234,6 +243,10 @@ mod tests {
         assert_eq!(marks(row(100.5, 1.0, 2.4)), 0);
         assert_eq!(marks(row(102.0, 1.0, 2.4)), 1);
         assert_eq!(marks(row(102.0, 1.0, 4.0)), 3);
+        // a point that is cut is told: 96.67 of 100 are 3.33 per cent less, and have no point at 2.5
+        let points = |row| figure(&[row]).matches("<circle").count();
+        assert_eq!((points(row(102.5, 1.0, 4.0)), points(row(96.67, 0.1, 4.0))), (1, 0));
+        assert!(figure(&[row(96.67, 0.1, 4.0)]).contains(">-3.33 %<"));
         let svg = figure(&[row(100.0, 1.0, 2.4)]);
         assert!(svg.contains(">0 %<") && !svg.contains("+0 %") && svg.contains(">+1 %<"));
     }
