@@ -491,6 +491,26 @@ pub(crate) fn shorten(text: &str, look: Type, width: f64) -> String {
     String::new()
 }
 
+/// Lines of a panel that lie on one another, so that only the last is seen: places of their lines.
+pub(crate) fn coinciding(lines: &[(usize, Vec<(f64, f64)>)]) -> Vec<Vec<usize>> {
+    /// Less than half a line apart, page units.
+    const SEEN: f64 = 0.75;
+    let on = |a: &[(f64, f64)], b: &[(f64, f64)]| {
+        let near =
+            |(a, b): (&(f64, f64), &(f64, f64))| libm::fabs(a.0 - b.0) < SEEN && libm::fabs(a.1 - b.1) < SEEN;
+        a.len() > 1 && a.len() == b.len() && a.iter().zip(b).all(near)
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (at, (_, line)) in lines.iter().enumerate() {
+        match groups.iter_mut().find(|group| on(&lines[group[0]].1, line)) {
+            Some(group) => group.push(at),
+            None => groups.push(vec![at]),
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    groups.into_iter().map(|group| group.into_iter().map(|at| lines[at].0).collect()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Charts of a page: SVG whose colours come from the style of the page, so that they follow light and dark.
 
 use super::html::escaped;
-use crate::axes::GREY;
+use crate::axes::{GREY, coinciding};
 use crate::num::{count_text, three_digits, time_text};
 use crate::palette::cause_color;
 use models::probe::Cause;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// Colours of series in the style of the page; further series repeat them with another dash.
 pub(super) const COLOURS: usize = 8;
 
-/// A line.
+/// A line. Of logarithmic axes it is a distribution: each time that occurs, and the share that takes longer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Series {
     pub name: String,
@@ -89,7 +89,9 @@ impl Chart<'_> {
             let band = series.points.iter().zip(&series.band);
             band.flat_map(|((_, y), half)| [y - half, y + half])
         });
-        let ys: Vec<f64> = points().map(|point| point.1).chain(edges).filter(valid).collect();
+        // all take longer than nothing
+        let all = self.log.then_some(1.0);
+        let ys: Vec<f64> = points().map(|point| point.1).chain(edges).chain(all).filter(valid).collect();
         let most = |all: &[f64]| all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
         if points().next().is_none() || xs.is_empty() || ys.is_empty() {
@@ -107,6 +109,38 @@ impl Chart<'_> {
         let x = Scale { low: x.0, high: x.1, from: LEFT, to: WIDTH - RIGHT, log: self.log };
         let y = Scale { low: y.0, high: y.1, from: HEIGHT - BOTTOM, to: TOP, log: self.log };
         (x.high > x.low).then_some((x, y))
+    }
+
+    /// Where the points of a line are, page units. Of a distribution all take longer than what is left of the
+    /// first, and the last step is down to nothing, which is the lower edge of a logarithmic axis, or to those
+    /// that never arrive.
+    fn places(&self, series: &Series, x: &Scale, y: &Scale) -> Vec<(f64, f64)> {
+        let valid = |(px, py): &&(f64, f64)| px.is_finite() && py.is_finite() && (!self.log || *px > 0.0);
+        let place = |&(px, py): &(f64, f64)| {
+            let up = if self.log && py <= 0.0 { y.from } else { y.at(py) };
+            (x.at(px), up)
+        };
+        let mut places: Vec<(f64, f64)> = series.points.iter().filter(valid).map(place).collect();
+        if self.log && !places.is_empty() {
+            places.insert(0, (x.from, y.at(1.0)));
+            let &(_, rest) = places.last().expect("there is the first");
+            if rest < y.from {
+                places.push((x.to, rest));
+            }
+        }
+        places
+    }
+
+    /// Names of lines that lie on one another, so that only the last of them is seen.
+    pub fn hidden(&self) -> Vec<String> {
+        let Some((x, y)) = self.scales() else { return Vec::new() };
+        let lines: Vec<(usize, Vec<(f64, f64)>)> =
+            self.series.iter().map(|series| self.places(series, &x, &y)).enumerate().collect();
+        let names = |group: Vec<usize>| -> String {
+            let names: Vec<&str> = group.iter().map(|at| self.series[*at].name.as_str()).collect();
+            names.join(" = ")
+        };
+        coinciding(&lines).into_iter().map(names).collect()
     }
 
     /// The chart, with its legend as text below; `None` if there is nothing to draw.
@@ -180,31 +214,15 @@ impl Chart<'_> {
             if let Some(band) = band(series, &x, &y) {
                 let _ = write!(out, "<path class=\"band c{}\" d=\"{band}\"/>", index % COLOURS);
             }
-            let mut path = String::new();
-            let mut before: Option<(f64, f64)> = None;
-            let drawn = series
-                .points
-                .iter()
-                .filter(|(px, py)| px.is_finite() && py.is_finite() && (!self.log || *py > 0.0 && *px > 0.0));
-            for &(px, py) in drawn {
-                let at = (x.at(px), y.at(py));
-                match before {
-                    None => {
-                        let _ = write!(path, "M{:.1} {:.1}", at.0, at.1);
-                    }
+            let places = self.places(series, &x, &y);
+            let first = places.first().map(|first| format!("M{:.1} {:.1}", first.0, first.1));
+            let mut path = first.unwrap_or_default();
+            for at in places.iter().skip(1) {
+                let _ = match self.log {
                     // of a distribution each step is one
-                    Some(_) if self.log => {
-                        let _ = write!(path, "H{:.1}V{:.1}", at.0, at.1);
-                    }
-                    Some(_) => {
-                        let _ = write!(path, "L{:.1} {:.1}", at.0, at.1);
-                    }
-                }
-                before = Some(at);
-            }
-            if self.log && before.is_some() {
-                // nobody takes longer than the last
-                let _ = write!(path, "V{:.1}", HEIGHT - BOTTOM);
+                    true => write!(path, "H{:.1}V{:.1}", at.0, at.1),
+                    false => write!(path, "L{:.1} {:.1}", at.0, at.1),
+                };
             }
             let _ = write!(
                 out,

@@ -79,7 +79,7 @@
     function of(at) {
       var f = run.variants[at].frames;
       if (!f) return null;
-      if (!frames[at]) frames[at] = { t: f.t, use: bytes(f.use), wait: bytes(f.wait), held: bytes(f.held), stop: bytes(f.stop) };
+      if (!frames[at]) frames[at] = { t: f.t, use: bytes(f.use), wait: bytes(f.wait), held: bytes(f.held), stop: bytes(f.stop), waits: f.waits, stops: f.stops };
       return frames[at];
     }
     function options() {
@@ -117,10 +117,11 @@
       if (m.indexOf("less") === 0) return v.use[port] - run.variants[+m.slice(4)].use[port];
       return v[m][port];
     }
+    function round(n) { return n < 99.5 ? String(+n.toPrecision(3)) : String(Math.round(n)); }
     function shown(v) {
       if (v === null || isNaN(v)) return "-";
       if (is.measure.value === "blocked") return v.toPrecision(3) + " packet-µs";
-      if (is.measure.value === "held") return v.toPrecision(3) + " packets in its receive buffers";
+      if (is.measure.value === "held") return "at most " + v.toPrecision(3) + " packets in its receive buffers";
       return is.measure.value.indexOf("less") === 0 ? (v > 0 ? "+" : "") + (100 * v).toFixed(1) + " points" : pct(v);
     }
     function describe(i) {
@@ -166,16 +167,16 @@
         if (f) node[1].forEach(function (p) { held += f.held[f.at * count + p]; });
         var s = f ? (held ? Math.min(8, 1 + Math.floor(Math.log2(held))) : 0) : 0;
         g.querySelector(".dv").setAttribute("class", "dv u" + s);
-        g.querySelector("title").textContent = node[0] + (f ? ": " + held + " packets in receive buffers" : "");
+        g.querySelector("title").textContent = node[0] + (f ? ": at most " + held + " packets in receive buffers" : "");
       });
       var holds = m === "held" ? " Colours are parts of the most packets that any receive buffers hold: " + most + "." : "";
       if (way) {
         var flow = variant().flows[is.flow.value];
         told.textContent = flow[0] + ": " + (flow[1].length ? flow[1].length + " directions of links on its ways" : "its ways are not in this page, or it names no destination before the run") + "\n" + flow[2];
       } else if (f) {
-        var stops = 0, waiting = 0;
-        for (var p = 0; p < count; p++) { stops += f.stop[f.at * count + p]; waiting += f.wait[f.at * count + p]; }
-        told.textContent = "Until " + f.t[f.at] + " µs: " + waiting + " packets wait, " + stops + " staging queues are stopped. Dashed lines are links with a stopped queue." + holds;
+        /* bytes of ports are rounded up, so their sums are not what there is */
+        var sums = f.waits && f.stops ? ": " + round(f.waits[f.at]) + " packets wait, " + round(f.stops[f.at]) + " staging queues are stopped, on average over this part. " : ". ";
+        told.textContent = "Until " + f.t[f.at] + " µs" + sums + "Dashed lines are links with a stopped queue." + holds;
       } else {
         told.textContent = m.indexOf("less") === 0 ? "Dashed lines: less than there." : m === "blocked" ? "Colours are parts of the most blocked direction: head-of-line blocking in receive buffers and packets held by backpressure." : holds;
       }

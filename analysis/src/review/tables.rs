@@ -313,8 +313,8 @@ fn beyond(pairs: &Value, arrived: f64) -> Vec<(f64, f64)> {
     let mut left = total;
     let mut points = Vec::new();
     for (at, count) in &pairs {
-        points.push((*at, if arrived < 1.0 { 1.0 - arrived * (1.0 - left / total) } else { left / total }));
         left -= count;
+        points.push((*at, if arrived < 1.0 { 1.0 - arrived * (1.0 - left / total) } else { left / total }));
     }
     thin(points)
 }
@@ -340,6 +340,11 @@ pub(super) fn figure(html: &mut Html, chart: &Chart<'_>, left_out: usize, empty:
         None => {
             html.element("p", &[("class", "soft")], empty);
         }
+    }
+    let hidden = chart.hidden();
+    if !hidden.is_empty() {
+        let text = format!("One line, of which the last is seen: {}.", hidden.join("; "));
+        html.element("p", &[("class", "soft")], &text);
     }
     if left_out > 0 {
         let text = format!("{left_out} more lines are not drawn; the files of the result folder have them.");
@@ -694,13 +699,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Two packets, of which one takes 2 ps: half of those that arrived take longer than the first. If as
-    /// many did not arrive, three quarters of all do.
+    /// Two packets, of which one takes 2 ps: half of those that arrived take longer than the first, and none
+    /// longer than the second. If as many did not arrive, three quarters of all and half of them do.
     #[test]
     fn what_did_not_arrive_takes_longer_than_any_time() {
         let pairs = json!([[1, 1], [2, 1]]);
-        assert_eq!(beyond(&pairs, 1.0), [(1.0, 1.0), (2.0, 0.5)]);
-        assert_eq!(beyond(&pairs, 0.5), [(1.0, 1.0), (2.0, 0.75)]);
+        assert_eq!(beyond(&pairs, 1.0), [(1.0, 0.5), (2.0, 0.0)]);
+        assert_eq!(beyond(&pairs, 0.5), [(1.0, 0.75), (2.0, 0.5)]);
     }
 
     /// What is required of a time is told with the share that arrived.
@@ -715,5 +720,40 @@ mod tests {
         assert_eq!(text(json!(404.0), Some(0.2), "PASS"), "404 ns (of those that arrived: 20.0 %)");
         assert_eq!(text(Value::Null, Some(0.2), "FAIL"), "longer than any time, as only 20.0 % arrived");
         assert_eq!(text(Value::Null, Some(0.2), Verdict::NotEnough.name()), "-");
+    }
+
+    /// By hand: half of the packets take 1 us, half 10 us. So all of them take longer than anything below
+    /// 1 us, half longer than what is from there to 10 us, and none longer than that. One that always takes
+    /// 10 us is as simple. The share is 1 to 0.1 upwards of the lower edge (254), 14 being the upper.
+    #[test]
+    fn a_share_is_drawn_from_its_value_on() {
+        assert_eq!(beyond(&json!([[1e6, 5], [1e7, 5]]), 1.0), [(1e6, 0.5), (1e7, 0.0)]);
+        let series = |name: &str, pairs: Value| Series {
+            name: name.into(),
+            points: beyond(&pairs, 1.0),
+            ..Series::default()
+        };
+        let all = vec![
+            series("two", json!([[1e6, 5], [1e7, 5]])),
+            series("one", json!([[1e7, 3]])),
+            series("same", json!([[1e7, 4]])),
+            series("more", json!([[1e8, 1]])),
+        ];
+        let chart = Chart { log: true, series: all, ..Chart::default() };
+        let svg = chart.svg().expect("it is drawn");
+        let paths: Vec<&str> = svg.split(" d=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        // two decades from 64 to 706, and one from 14 to 254: half of it is log 2 below the upper edge
+        let half = 14.0 + 240.0 * 2f64.log10();
+        let law = format!("M64.0 14.0H64.0V{half:.1}H385.0V254.0");
+        assert!(paths.contains(&law.as_str()), "{law}: {paths:?}");
+        assert!(paths.contains(&"M64.0 14.0H385.0V254.0"), "{paths:?}");
+        // of as many that never arrive the line goes on to the end
+        let points = beyond(&json!([[1e6, 1]]), 0.5);
+        let lost = Series { name: "lost".into(), points, ..Series::default() };
+        let half_lost =
+            Chart { log: true, series: vec![lost], ..Chart::default() }.svg().expect("it is drawn");
+        assert!(half_lost.contains(&format!("M64.0 14.0H64.0V{half:.1}H706.0V{half:.1}")), "{half_lost}");
+        // who is not seen is named
+        assert_eq!(chart.hidden(), ["one = same"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::collect::Collector;
 use crate::collect::congestion::Frame;
-use crate::num::Num;
+use crate::num::{Num, ratio};
 use crate::report::VariantReport;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -22,13 +22,19 @@ struct Told {
     held: String,
     /// Mean staging queues stopped, likewise.
     stopped: String,
+    /// Mean packets that wait for a transmitter in the time of each frame, of all ports together: a sum of
+    /// the bytes of `waiting` is more, by up to one for each port.
+    waiting_packets: Vec<Num>,
+    /// Mean staging queues stopped, likewise.
+    stopped_queues: Vec<Num>,
 }
 
 /// The file `congestion.json`, if any of these runs kept it.
 ///
 /// Each of the four texts has a byte for each frame and port, frame by frame: a run of zeros is a zero and
 /// the
-/// length of the run, up to 255; then base64 (RFC 4648).
+/// length of the run, up to 255; then base64 (RFC 4648). A byte is rounded up, so that what there is does not
+/// vanish; what all ports come to together is told beside them, and rounded by nobody.
 pub(crate) fn json(reports: &[VariantReport]) -> Option<String> {
     let told = |report: &VariantReport| {
         let told = Told::new(&report.run.collector, report)?;
@@ -61,20 +67,27 @@ impl Told {
             packed(&all)
         };
         let before = |frame: usize| frame.checked_sub(1).map(|before| frames[before]);
-        // so many 255ths or things on average in the time of the frame
-        let mean = |frame: usize, whole: u128| {
+        let time = |frame: usize| {
             let time = frames[frame].at - before(frame).map_or(0, |before| before.at);
-            whole.div_ceil(u128::from(time.max(1))).min(255) as u8
+            time.max(1)
+        };
+        // so many 255ths or things on average in the time of the frame
+        let mean = |frame: usize, whole: u128| whole.div_ceil(u128::from(time(frame))).min(255) as u8;
+        let together = |of: &dyn Fn(usize, usize) -> u64| -> Vec<Num> {
+            let ports = || linked.iter().map(|port| congestion.place(*port));
+            let sum = |frame| ports().map(|port| u128::from(of(frame, port))).sum();
+            (0..frames.len()).map(|frame| Num(ratio(sum(frame), time(frame).into()))).collect()
         };
         let link_use = bytes(&|frame, port| {
             // what a retry cut short is given back
             let earlier = before(frame).map_or(0, |before| before.carried[port]);
             mean(frame, u128::from(frames[frame].carried[port].saturating_sub(earlier)) * 255)
         });
-        let stopped = bytes(&|frame, port| {
+        let stopped_for = |frame: usize, port: usize| {
             let earlier = before(frame).map_or(0, |before| before.stopped[port]);
-            mean(frame, frames[frame].stopped[port].wrapping_sub(earlier).into())
-        });
+            frames[frame].stopped[port].wrapping_sub(earlier)
+        };
+        let stopped = bytes(&|frame, port| mean(frame, stopped_for(frame, port).into()));
         let packets =
             |of: fn(&Frame) -> &Vec<u64>| bytes(&|frame, port| mean(frame, of(frames[frame])[port].into()));
         Some(Self {
@@ -84,6 +97,8 @@ impl Told {
             waiting: packets(|frame| &frame.waiting),
             held: packets(|frame| &frame.input),
             stopped,
+            waiting_packets: together(&|frame, port| frames[frame].waiting[port]),
+            stopped_queues: together(&stopped_for),
         })
     }
 }

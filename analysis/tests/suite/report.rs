@@ -184,7 +184,8 @@ fn a_quantile_needs_values_beyond_it() {
 }
 
 /// Times that climb all through what is measured are not steady, although MSER-5 and a given warm-up find
-/// nothing.
+/// nothing. What arrives every 400 ns is steady all the same; every third packet less in the second half is
+/// not.
 #[test]
 fn a_climb_is_not_steady() {
     let climb = |slope: u64| -> Vec<_> {
@@ -192,8 +193,14 @@ fn a_climb_is_not_steady() {
     };
     for (slope, steady) in [(0, true), (60, false)] {
         let stream: Vec<_> = climb(slope).split_off(10);
-        let of = |warmup| VariantReport::new(run_of(&stream, warmup, LENGTH.0)).window.steady;
-        assert_eq!(of(Warmup::Fixed(400_000_000)), steady, "slope {slope}");
+        let window =
+            |stream: &[_]| VariantReport::new(run_of(stream, Warmup::Fixed(400_000_000), LENGTH.0)).window;
+        let whole = window(&stream);
+        assert_eq!((whole.steady, whole.rates_steady), (steady, true), "slope {slope}");
+        let half = stream.len() / 2;
+        let fewer = stream.iter().enumerate().filter(|(n, _)| *n < half || n % 3 > 0);
+        let fewer: Vec<_> = fewer.map(|(_, delivery)| *delivery).collect();
+        assert_eq!(window(&fewer).rates_steady, steady, "slope {slope}");
     }
 }
 
@@ -291,6 +298,48 @@ fn series_have_a_field_for_every_column() {
         let slack = rows / 50;
         assert!((rows - slack..=rows).contains(&lines.count()), "{name}");
     }
+}
+
+/// By hand: at each of twelve ports a tenth of a packet waits all the time, and one queue is stopped from
+/// half of the run on. Each port has a byte of 1, so that it can be seen; together 1.2 packets wait in each
+/// part, and not 12.
+#[test]
+fn what_waits_at_many_ports_is_added_before_it_is_rounded() {
+    let mut data = run(WITH);
+    let config = CollectorConfig::new(&data.config, LENGTH).watching(&data.config);
+    data.collector = Collector::new(&config);
+    let ports = Arc::new((0..6).map(|n| (n, 0)).chain((0..6).map(|n| (6, n))).collect::<Vec<(u32, u8)>>());
+    const EVERY: u64 = 1_000_000;
+    for at in (EVERY..=LENGTH.0).step_by(EVERY as usize) {
+        if at == LENGTH.0 / 2 + EVERY {
+            data.collector.staging_edge(&models::probe::StagingEdge {
+                at: Time(at - EVERY),
+                device: 2,
+                port: 0,
+                channel: 0,
+                queue: 5,
+                stopped: true,
+            });
+        }
+        data.collector.sample(&models::probe::Sample {
+            at: Time(at),
+            since: Time(at - EVERY),
+            ports: Arc::clone(&ports),
+            input_ps: vec![0; 12],
+            waiting_ps: vec![EVERY / 10; 12],
+            carried_ps: vec![0; 12],
+            ..models::probe::Sample::default()
+        });
+    }
+    let all = series::all(&[VariantReport::new(data)]);
+    let text = &all.iter().find(|file| file.name == "congestion.json").expect("it is watched").text;
+    let json: serde_json::Value = serde_json::from_str(text).unwrap();
+    let told = &json["variants"][WITH.name];
+    let means = |key: &str| -> Vec<f64> { serde_json::from_value(told[key].clone()).unwrap() };
+    let (waiting, stopped) = (means("waiting_packets"), means("stopped_queues"));
+    assert_eq!(told["ports"].as_array().map(Vec::len), Some(12));
+    assert!(waiting.len() > 100 && waiting.iter().all(|mean| (mean - 1.2).abs() < 1e-9), "{waiting:?}");
+    assert_eq!((stopped[0], stopped.last()), (0.0, Some(&1.0)));
 }
 
 #[test]
