@@ -4,11 +4,11 @@
 //! and markers as well. What does not fit on a page is left out with a note; the CSV series have everything.
 
 use crate::axes::{
-    Axis, Key, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, Ticks, foot, heading, legend, legend_height,
-    shorten, stroke,
+    Axis, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, Ticks, coinciding, foot, heading,
+    legend, legend_height, shorten, stroke,
 };
 use crate::collect::{Bin, Spread};
-use crate::level::{Level, MESSAGES, PACKETS, TRIPS, come_share, left_share};
+use crate::level::{Level, MESSAGES, PACKETS, TRIPS, arrived_share, come_share, left_share, oldest};
 use crate::num::{TimeUnit, count_text, counted_text, gbps, ratio, three_digits, time_text};
 use crate::protocol;
 use crate::report::{FlowReport, VariantReport, retry_share};
@@ -118,6 +118,14 @@ pub fn svg(caption: &Caption, reports: &[VariantReport], name: &str) -> Option<S
     row.scene(caption, reports).map(|scene| scene.to_svg())
 }
 
+/// Packets from their first bit on the injection link.
+const ON_LINKS: Level = Level { since_creation: false, ..PACKETS };
+
+/// Many of this level, by the name that a title gives them, with how they end.
+fn ended(reports: &[VariantReport], level: Level) -> String {
+    format!("{} {}", plural(reports, level), level.ends)
+}
+
 /// A figure: its file name without extension, what it shows, and the drawing; `None` if these runs have
 /// nothing of it to show.
 struct Row {
@@ -170,7 +178,7 @@ static ROWS: [Row; 21] = [
     ),
     row("network_latency_cdf", "likewise from the first bit on the injection link", |caption, reports| {
         let title = "Network latency (from the first bit on the injection link)";
-        latency_cdf(caption, reports, title, PACKETS, Shape::Distribution, |flow| &flow.spread.network)
+        latency_cdf(caption, reports, title, ON_LINKS, Shape::Distribution, |flow| &flow.spread.network)
     }),
     row(
         "latency_tail",
@@ -337,6 +345,17 @@ fn latency_cdf(
     }
     let names = told(reports, level);
     let shown = &worth_most(reports, &names)[..];
+    let has_line = |spread: &Spread| match shape {
+        Shape::Distribution => !spread.histogram.is_empty(),
+        Shape::Tail => spread.histogram.len() >= LEAST_OF_TAIL,
+    };
+    let few = if shape == Shape::Tail { too_few(reports, shown, level, &of) } else { String::new() };
+    let is_drawn = |report: &VariantReport, name: &str| {
+        report.flow(name).and_then(level.of).is_some_and(|flow| has_line(of(flow)))
+    };
+    if !few.is_empty() && !shown.iter().any(|name| reports.iter().any(|report| is_drawn(report, name))) {
+        return None;
+    }
     // Each flow has its own range: a victim's nanoseconds would vanish on the scale of a hot flow's
     // milliseconds.
     let range = |name: &str, width: f64| {
@@ -361,7 +380,7 @@ fn latency_cdf(
         Shape::Tail => {
             // down to what the most that any of them has let see
             let spreads = reports.iter().flat_map(|report| &report.flows).filter_map(level.of).map(&of);
-            let most = spreads.map(|spread| spread.histogram.len()).max().unwrap_or(0).max(10);
+            let most = spreads.map(|spread| spread.histogram.len()).max().unwrap_or(0).max(LEAST_OF_TAIL);
             let low = libm::pow(10.0, libm::floor(libm::log10(100.0 * least_tail(most as f64))));
             Axis { low, high: 100.0, log: true, ticks: Ticks::Plain }
         }
@@ -370,10 +389,8 @@ fn latency_cdf(
         (0..reports.len()).filter(|variant| level.is_in(&reports[*variant..=*variant])).collect();
     let parts = there.len().div_ceil(LINES_SHOWN).max(1);
     let groups: Vec<&[usize]> = there.chunks(there.len().div_ceil(parts).max(1)).collect();
-    let is_filled = |name: &str, group: &[usize]| {
-        let flows = group.iter().filter_map(|variant| reports[*variant].flow(name).and_then(level.of));
-        flows.into_iter().any(|flow| !of(flow).histogram.is_empty())
-    };
+    let is_filled =
+        |name: &str, group: &[usize]| group.iter().any(|variant| is_drawn(&reports[*variant], name));
     // A panel is named by the first and the last that has a line in it.
     let named = |name: &str, group: &[usize]| {
         let has = |variant: &&usize| is_filled(name, &[**variant]);
@@ -397,7 +414,47 @@ fn latency_cdf(
     let keys = variant_keys(reports, level);
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let (gap, plot) = (74.0, if columns == 1 { 340.0 } else { 230.0 });
-    let pitch = plot + 92.0;
+    // room for the label and the longest text of a tick, left of each panel
+    let texts = vertical.marks().into_iter().map(|(_, text)| text_width(&text, TICK));
+    let beside = texts.fold(0.0, f64::max) + 34.0;
+    let (left, gap) = (MARGIN + beside.max(58.0), beside.max(gap));
+    let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
+    let panel_at = |index: usize, y: f64| Panel {
+        x: left + (index % columns) as f64 * (width + gap),
+        y,
+        width,
+        height: plot,
+        horizontal: range(kept[index].0, width),
+        vertical,
+    };
+    let curves = |(name, group): (&str, &[usize]), panel: &Panel| -> Vec<(usize, Curve)> {
+        let curve = |variant: &usize| {
+            let report = &reports[*variant];
+            let spread = report.flow(name).and_then(level.of).map(&of).filter(|spread| has_line(spread))?;
+            let arrived = report.flow(name).map_or(1.0, |flow| come_share(report, flow, level));
+            let points: Curve = match shape {
+                Shape::Distribution => {
+                    cdf(spread, panel).into_iter().map(|(ps, share)| (ps, share * arrived)).collect()
+                }
+                Shape::Tail => tail(spread, arrived, panel),
+            };
+            Some((*variant, points))
+        };
+        group.iter().filter_map(curve).collect()
+    };
+    // which lines lie on one another is said below their panel, in as many lines as it takes
+    let hidden: Vec<Vec<String>> = panels()
+        .enumerate()
+        .map(|(index, these)| {
+            let panel = panel_at(index, 0.0);
+            let place = |points: Curve| points.into_iter().map(|point| panel.place(point)).collect();
+            let places: Vec<(usize, Curve)> =
+                curves(these, &panel).into_iter().map(|(variant, points)| (variant, place(points))).collect();
+            hidden(reports, &places, width)
+        })
+        .collect();
+    let below = hidden.iter().map(Vec::len).max().unwrap_or(0).saturating_sub(1);
+    let pitch = plot + 92.0 + NOTE_PITCH * below as f64;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
     let note = flows_left_out(shown.len(), names.len());
     let flows = shown.iter().flat_map(|name| reports.iter().filter_map(|one| Some((one, one.flow(name)?))));
@@ -409,7 +466,7 @@ fn latency_cdf(
             } else {
                 ""
             },
-            format!("share of {} within a time", level.ended),
+            format!("share of {} within a time", ended(reports, level)),
         ),
         Shape::Tail => (
             if short {
@@ -427,24 +484,24 @@ fn latency_cdf(
     let (contents, unlike) = (contents(reports, shown, level), unlike(reports, shown, level));
     let waiting = still_under_way(reports, shown, level);
     let unmeasured = unmeasured(reports, shown, level);
-    let more = joined(&[&share, &contents, short, &waiting, &unlike, &unmeasured, &note]);
+    let (lost, transient) = (never_there(reports, shown, level), transient(reports, "curves", false));
+    let parts = [&share, &contents, short, &few, &lost, &waiting, &unlike, &unmeasured, &transient, &note];
+    let more = joined(&parts);
     heading(&mut scene, &format!("{title}{}", not_of(reports, level)), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let what = plural(reports, level);
-    // room for the label and the longest text of a tick, left of each panel
-    let texts = vertical.marks().into_iter().map(|(_, text)| text_width(&text, TICK));
-    let beside = texts.fold(0.0, f64::max) + 34.0;
-    let (left, gap) = (MARGIN + beside.max(58.0), beside.max(gap));
-    let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
+    // the title says of which protocol
+    let short = what.split(" of ").next().unwrap_or(&what);
+    let label = match shape {
+        Shape::Distribution => format!("{short} (%)"),
+        Shape::Tail => {
+            // longer than the axis it would run over the legend
+            let all = format!("{what} that take longer (%)");
+            if text_width(&all, LABEL) <= plot { all } else { format!("{short} that take longer (%)") }
+        }
+    };
     for (index, (name, group)) in panels().enumerate() {
-        let panel = Panel {
-            x: left + (index % columns) as f64 * (width + gap),
-            y: top + (index / columns) as f64 * pitch + 34.0,
-            width,
-            height: plot,
-            horizontal: range(name, width),
-            vertical,
-        };
+        let panel = panel_at(index, top + (index / columns) as f64 * pitch + 34.0);
         let flow = format!("flow {name}");
         let title = match group {
             [_, _, ..] if groups.len() > 1 => {
@@ -458,30 +515,11 @@ fn latency_cdf(
             }
             _ => shorten(&flow, PANEL, width),
         };
-        panel.draw(
-            &mut scene,
-            &title,
-            &format!("latency{}", panel.horizontal.scale_word()),
-            &match shape {
-                // the title says of which protocol
-                Shape::Distribution => format!("{} (%)", what.split(" of ").next().unwrap_or(&what)),
-                Shape::Tail => format!("{what} that take longer (%)"),
-            },
-        );
+        panel.draw(&mut scene, &title, &format!("latency{}", panel.horizontal.scale_word()), &label);
         let mut filled = false;
-        let mut lines: Vec<(usize, Vec<(f64, f64)>)> = Vec::new();
-        for (place, &variant) in group.iter().enumerate() {
-            let report = &reports[variant];
-            let Some(flow) = report.flow(name).and_then(level.of) else { continue };
-            let arrived = report.flow(name).map_or(1.0, |flow| come_share(report, flow, level));
-            let points: Vec<(f64, f64)> = match shape {
-                Shape::Distribution => {
-                    cdf(of(flow), &panel).into_iter().map(|(ps, share)| (ps, share * arrived)).collect()
-                }
-                Shape::Tail => tail(of(flow), arrived, &panel),
-            };
+        for (variant, points) in curves((name, group), &panel) {
+            let place = group.iter().position(|other| *other == variant).unwrap_or(0);
             filled |= points.len() > 1;
-            lines.push((variant, points.iter().map(|point| panel.place(*point)).collect()));
             let phase = 0.2 + place as f64 / group.len() as f64;
             // the tail at 100 % says nothing more, so it carries no markers
             let rise = &points[..points.len().saturating_sub(1)];
@@ -491,28 +529,44 @@ fn latency_cdf(
                 scene.dashed(&[panel.place(a), panel.place(b)], color, 2, dash);
             }
         }
-        hidden(&mut scene, reports, &panel, &lines);
+        for (line, text) in hidden[index].iter().enumerate() {
+            let at = (panel.x, panel.y + panel.height + 52.0 + NOTE_PITCH * line as f64);
+            scene.text(at, text, TICK, Align::Left);
+        }
         if !filled {
             let middle = (panel.x + panel.width / 2.0, panel.y + panel.height / 2.0);
-            scene.text(middle, &format!("no {}", level.ended), TICK, Align::Center);
+            scene.text(middle, &format!("no {}", ended(reports, level)), TICK, Align::Center);
         }
     }
     Some(scene)
 }
 
-/// Says below a panel which of its lines lie on one another: only the last of them is seen.
-fn hidden(scene: &mut Scene, reports: &[VariantReport], panel: &Panel, lines: &[(usize, Vec<(f64, f64)>)]) {
-    let groups = notes::coinciding(lines);
+/// From line to line of what stands below a panel.
+const NOTE_PITCH: f64 = 14.0;
+
+/// Lines of text of this width that say which lines of a panel lie on one another: only the last of them is
+/// seen. Empty if none do.
+fn hidden(reports: &[VariantReport], lines: &[(usize, Curve)], width: f64) -> Vec<String> {
+    let groups = coinciding(lines);
     if groups.is_empty() {
-        return;
+        return Vec::new();
     }
     let names = |group: &Vec<usize>| {
         let names: Vec<&str> = group.iter().map(|variant| reports[*variant].run.name.as_str()).collect();
         names.join(" = ")
     };
     let text = format!("one line: {}", groups.iter().map(names).collect::<Vec<String>>().join("; "));
-    let at = (panel.x, panel.y + panel.height + 52.0);
-    scene.text(at, &shorten(&text, TICK, panel.width), TICK, Align::Left);
+    let mut texts: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match texts.last_mut() {
+            Some(last) if text_width(&format!("{last} {word}"), TICK) <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => texts.push(word.to_owned()),
+        }
+    }
+    texts.iter().map(|text| shorten(text, TICK, width)).collect()
 }
 
 /// Many of what this level is about: of messages that carry those of a protocol, what they are.
@@ -622,18 +676,21 @@ fn contents(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
 
 /// For a caption: who is in it too little or too long to be compared.
 fn unlike(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    let (stuck, overloads) = (stuck(reports, shown, level), unequal_overloads(reports, shown));
+    let (stuck, overloads) = (stuck(reports, shown, level), unequal_overloads(reports, shown, level));
     joined(&[&stuck, &overloads, &starved(reports, shown, level)])
 }
 
 /// Where the oldest that is under way at the end has waited for longer than any that arrived: it may never.
 /// The oldest first.
+///
+/// It is one of what this level shows: a Transfer may be older than any of its frames, and of those in the
+/// network it is not known since when.
 fn stuck(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     let mut all: Vec<(u64, String)> = Vec::new();
     for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
-        let Some(flow) = report.flow(name).filter(|flow| (level.of)(flow).is_some()) else { continue };
-        let longest = flow.whole().latency.max;
-        let waits = flow.books.oldest_ps.filter(|ps| flow.books.under_way > 0 && *ps as f64 > longest);
+        let Some(flow) = report.flow(name) else { continue };
+        let Some(longest) = (level.of)(flow).map(|own| own.latency.max) else { continue };
+        let waits = oldest(report, flow, level).filter(|ps| *ps as f64 > longest);
         let at = || {
             if shown.len() == 1 { report.run.name.clone() } else { format!("{name} in {}", report.run.name) }
         };
@@ -643,17 +700,18 @@ fn stuck(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     listed("some wait for longer than any that arrived", LISTED, all.into_iter().map(|one| one.1))
 }
 
-/// Variants without a steady state: how long they ran is part of their values.
-fn transient(reports: &[VariantReport]) -> String {
+/// Variants without a steady state: how long they ran is part of their values. `what`: these values, which
+/// are `rates` that may be steady where times climb.
+fn transient(reports: &[VariantReport], what: &str, rates: bool) -> String {
     let unsteady: Vec<&str> = reports
         .iter()
-        .filter(|report| !report.window.steady)
+        .filter(|report| !report.window.steady && !(rates && report.window.rates_steady))
         .map(|report| report.run.name.as_str())
         .collect();
     match unsteady[..] {
         [] => String::new(),
-        _ if unsteady.len() == reports.len() => "not steady: means depend on the length of the run".into(),
-        ref some => format!("not steady, means depend on the length of the run: {}", some.join(", ")),
+        _ if unsteady.len() == reports.len() => format!("not steady: {what} depend on the length of the run"),
+        ref some => format!("not steady, {what} depend on the length of the run: {}", some.join(", ")),
     }
 }
 
@@ -663,20 +721,22 @@ fn transient(reports: &[VariantReport]) -> String {
 fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     /// Shares are in percent.
     type Of = fn(&VariantReport, usize, Level) -> Option<f64>;
-    const SHARES: [(&str, Of); 2] = [
-        ("responses among packets", |report, index, level| {
+    if level.noun == "round trip" {
+        return String::new();
+    }
+    let messages = plural(reports, MESSAGES);
+    let messages = messages.split(" of ").next().unwrap_or(&messages);
+    let shares: [(String, Of); 2] = [
+        ("responses among packets".into(), |report, index, level| {
             let stats = report.flows[index].protocol.as_ref().filter(|_| level.noun == "packet")?;
             let made = stats.requests + stats.responses;
             (made > 0).then(|| 100.0 * ratio(stats.responses.into(), made.into()))
         }),
-        ("management among messages", |report, index, _| {
-            let [other, all] = protocol::management(&report.run, index)?;
+        (format!("management among {messages}"), |report, index, _| {
+            let (other, all) = management(report, index).map(|([other, all], _)| (other, all))?;
             (all > 0).then(|| 100.0 * ratio(other.into(), all.into()))
         }),
     ];
-    if level.noun == "round trip" {
-        return String::new();
-    }
     let alone = shown.len() == 1;
     let extremes = |name: &str, of: &dyn Fn(&VariantReport, usize) -> Option<f64>| {
         let own = |report: &VariantReport| {
@@ -692,16 +752,27 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         let variant = &reports[variant].run.name;
         if alone { variant.clone() } else { format!("{name} in {variant}") }
     };
-    let shares = SHARES.map(|(what, of)| {
+    // some of those sent did not come, and nobody counted which
+    let of_sent = |name: &str, variant: usize| {
+        let index = reports[variant].number(name);
+        let all_came = index.and_then(|index| management(&reports[variant], index)).is_none_or(|told| told.1);
+        if all_came { "" } else { " of those sent" }
+    };
+    let shares = shares.map(|(what, of)| {
         let widest = shown.iter().filter_map(|name| Some((*name, extremes(name, &|r, n| of(r, n, level))?)));
         let widest = widest.max_by(|a, b| (a.1.1.0 - a.1.0.0).total_cmp(&(b.1.1.0 - b.1.0.0)));
         widest.and_then(|(name, (least, most))| match () {
             () if most.0 < 100.0 * MIXED => None,
             // that is no mixture
             () if least.0 > 99.5 => None,
-            () if most.0 - least.0 < 100.0 * MIXED => Some(format!("{what} {:.0} %", most.0)),
+            () if most.0 - least.0 < 100.0 * MIXED => {
+                let sent = if what.starts_with("management") { of_sent(name, most.1) } else { "" };
+                Some(format!("{what} {:.0} %{sent}", most.0))
+            }
             () => {
-                let [from, to] = [least, most].map(|(share, n)| format!("{share:.0} % in {}", at(name, n)));
+                let sent = |n| if what.starts_with("management") { of_sent(name, n) } else { "" };
+                let [from, to] =
+                    [least, most].map(|(share, n)| format!("{share:.0} %{} in {}", sent(n), at(name, n)));
                 Some(format!("{what} {from}, {to}"))
             }
         })
@@ -718,7 +789,11 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     told.extend(widest.filter(|(_, (least, most))| most.0 - least.0 > MIXED * most.0).map(
         |(name, (least, most))| {
             let text = |(octets, n): (f64, usize)| format!("{octets:.0} in {}", at(name, n));
-            format!("mean octets of a {} {}, {}", level.noun, text(least), text(most))
+            let one = match level.noun {
+                "message" if !messages.contains(' ') => messages.trim_end_matches('s'),
+                noun => noun,
+            };
+            format!("mean octets of a {one} {}, {}", text(least), text(most))
         },
     ));
     let all_other = |report: &VariantReport, name: &str| {
@@ -727,10 +802,24 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     };
     let pairs = reports.iter().flat_map(|report| shown.iter().map(move |name| (report, *name)));
     let mut other = pairs.filter_map(|(report, name)| all_other(report, name)).peekable();
-    let nothing_else = other.peek().is_some() && other.all(|is| is);
-    let nothing_else = if nothing_else { "all messages are management, none is data" } else { "" };
+    let all_management = other.peek().is_some() && other.all(|is| is);
+    let nothing_else = format!("all {messages} are management, none is data");
+    let nothing_else = if all_management { nothing_else } else { String::new() };
     let mixed = if told.is_empty() { String::new() } else { format!("a mixture: {}", told.join("; ")) };
-    joined(&[nothing_else, &mixed, alike])
+    joined(&[&nothing_else, &mixed, alike])
+}
+
+/// Of the messages of a flow that arrived those that keep connections or conduits, and all; and whether it is
+/// so: else it is that of those that were sent.
+///
+/// Switches copy data and nothing else, so what arrived more than once is none of the others.
+fn management(report: &VariantReport, index: usize) -> Option<([u64; 2], bool)> {
+    let [other, sent] = protocol::management(&report.run, index)?;
+    let flow = &report.flows[index];
+    let stats = flow.protocol?;
+    let none_lost = flow.dropped == 0 && flow.left == 0 && flow.books.never == 0;
+    let all_came = stats.sent == sent && (stats.delivered == sent || flow.copied && none_lost);
+    Some(([other, if all_came { stats.delivered.max(other) } else { sent }], all_came))
 }
 
 /// From this share on a mixture is worth a word.
@@ -740,8 +829,12 @@ const MIXED: f64 = 0.05;
 const ALIKE_SHARE: f64 = 0.05;
 
 /// Flows that fall behind for longer in one variant than in another, the shortest and the longest: their
-/// latency grows with that, so it is no difference of the variants.
-fn unequal_overloads(reports: &[VariantReport], shown: &[&str]) -> String {
+/// latency grows with that, so it is no difference of the variants. What waits at its source does not yet
+/// take network time.
+fn unequal_overloads(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    if !level.since_creation {
+        return String::new();
+    }
     let busy = |report: &VariantReport, name: &str| {
         let index = report.number(name).filter(|index| report.flows[*index].falls_behind)?;
         let data = &report.run.collector.flows()[index];
@@ -780,6 +873,23 @@ fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> S
     many.sort_by(|a, b| b.0.total_cmp(&a.0));
     let texts = many.iter().map(|(share, at)| format!("{at} {:.0} %", 100.0 * share));
     listed("not there at the end", LISTED, texts)
+}
+
+/// Where much of what was asked for never arrives: it is missing in the distribution as well. The most of it
+/// first.
+fn never_there(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
+    let alone = shown.len() == 1;
+    let mut many: Vec<(f64, String)> = Vec::new();
+    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+        let lost = report.flow(name).map_or(0.0, |flow| 1.0 - arrived_share(flow, level));
+        let variant = &report.run.name;
+        if lost >= UNDER_WAY_SHARE {
+            many.push((lost, if alone { variant.clone() } else { format!("{name} in {variant}") }));
+        }
+    }
+    many.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let texts = many.iter().map(|(share, at)| format!("{at} {:.0} %", 100.0 * share));
+    listed("never arrives", LISTED, texts)
 }
 
 /// The first of `texts`, `most` at most, and how many more there are, under a heading; nothing if there are
@@ -897,9 +1007,13 @@ fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> 
     names.iter().copied().filter(|name| chosen.contains(name)).collect()
 }
 
-/// For the key of their line.
-fn others_text(others: usize) -> String {
-    if others == 1 { "the other flow".into() } else { format!("{others} other flows together") }
+/// For the key of their line. Of two the names: one of them may be called like all that are left.
+fn others_text(others: &[&str]) -> String {
+    match others {
+        [only] => format!("flow {only}"),
+        [one, two] => format!("flows {one} and {two} together"),
+        many => format!("{} other flows together", many.len()),
+    }
 }
 
 /// For a subtitle, where not all flows are drawn.
@@ -964,6 +1078,27 @@ fn cdf(spread: &Spread, panel: &Panel) -> Vec<(f64, f64)> {
 /// beyond it, nothing in the data bounds it.
 fn least_tail(values: f64) -> f64 {
     1.0 - libm::pow(0.025, 1.0 / values)
+}
+
+/// Of fewer values there is no tail: a first step would be down to less than is told of so few.
+const LEAST_OF_TAIL: u64 = 10;
+
+/// Flows with too few values for a tail: they have no line.
+fn too_few(
+    reports: &[VariantReport],
+    shown: &[&str],
+    level: Level,
+    of: &impl Fn(&FlowReport) -> &Spread,
+) -> String {
+    let mut few: Vec<String> = Vec::new();
+    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+        let Some(flow) = report.flow(name).and_then(level.of) else { continue };
+        let values = of(flow).histogram.len();
+        if (1..LEAST_OF_TAIL).contains(&values) {
+            few.push(format!("{values} of {name} in {}", report.run.name));
+        }
+    }
+    listed("too few for a tail", LISTED, few.into_iter())
 }
 
 /// Points of the share that takes longer than a time, percent, where `arrived` of all arrive: a step down at
@@ -1331,6 +1466,16 @@ fn unit_of_rates(high: f64) -> (&'static str, f64) {
     }
 }
 
+/// One unit for panels whose lines go up to these rates, Gb/s, or they would be read for each other: that of
+/// the lowest, if the highest is no number of five digits in it.
+fn unit_of_panels(highs: impl Iterator<Item = f64>) -> (&'static str, f64) {
+    let busy: Vec<f64> = highs.filter(|high| *high > 0.0).collect();
+    let (least, most) =
+        (busy.iter().copied().fold(f64::INFINITY, f64::min), busy.iter().copied().fold(0.0, f64::max));
+    let (unit, factor) = unit_of_rates(least);
+    if most * factor < 1e4 { (unit, factor) } else { unit_of_rates(most) }
+}
+
 /// What arrives of these flows over time, Gb/s; of a flow that the variant does not have nothing.
 fn rates(report: &VariantReport, scale: Scale, flows: &[&str]) -> Vec<Curve> {
     let line = |name: &&str| {
@@ -1386,7 +1531,8 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let mut scales = Scales::new(panels, busy_end, |report| longest_packet(report).0 * PACKETS_OF_MEAN);
     scales.fit_bursts(panels, &|report, scale| rates(report, scale, shown));
     // Flows that there is no room for are one line, or traffic would seem to end with those that are shown.
-    let others = names.len() - shown.len();
+    let rest: Vec<&str> = names.iter().copied().filter(|name| !shown.contains(name)).collect();
+    let others = rest.len();
     let drawn = |(report, scale): (&VariantReport, &Scale)| {
         let mut lines = rates(report, *scale, shown);
         lines.extend((others > 0).then(|| rates_of_others(report, *scale, shown)));
@@ -1399,10 +1545,8 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         lines.into_iter().map(|lines| Course { label: "in packets (Gb/s)", lines }).collect();
     scales.level(&courses);
     let coarse = one_packet(panels, &scales, &courses);
-    let high = courses.iter().map(Course::high).fold(0.0, f64::max);
+    let (unit, factor) = unit_of_panels(courses.iter().map(Course::high));
     for course in &mut courses {
-        let high = if scales.uneven { course.high() } else { high };
-        let (unit, factor) = unit_of_rates(high);
         course.label = match unit {
             "kb/s" => "in packets (kb/s)",
             "Mb/s" => "in packets (Mb/s)",
@@ -1414,7 +1558,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         .iter()
         .enumerate()
         .map(|(index, name)| (Key::Line(stroke(index)), format!("flow {name}")))
-        .chain((others > 0).then(|| (Key::Line(stroke(shown.len())), others_text(others))))
+        .chain((others > 0).then(|| (Key::Line(stroke(shown.len())), others_text(&rest))))
         .collect();
     let notes = joined(&[
         both_ways(panels),
@@ -1429,6 +1573,10 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
     let text = subtitle(caption, &notes);
     panels_over_time("Throughput over time", &text, panels, keys, &courses, &scales)
 }
+
+/// On average a queue that is drawn has so many packets at least, in thousandths of one: of less nothing
+/// would be seen.
+const LEAST_QUEUE: u64 = 10;
 
 /// A queue of a variant: thousandths of a packet in it on average, its port, and whether it waits for the
 /// output there (else in the input buffers).
@@ -1456,17 +1604,22 @@ fn queue_means(report: &VariantReport) -> Vec<QueueMean> {
     means
 }
 
+fn is_seen(queue: &&QueueMean) -> bool {
+    queue.0 >= LEAST_QUEUE
+}
+
 fn fuller_first(a: &QueueMean, b: &QueueMean) -> std::cmp::Ordering {
     b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
 }
 
 /// The queues that are drawn, the same in every panel: the fullest of each variant, then the second of each,
-/// and so on, those of the fullest variant first.
-fn chosen(means: &[Vec<QueueMean>], worth: impl Fn(&&QueueMean) -> bool) -> Vec<QueueMean> {
+/// and so on, those of the fullest variant first. What is [`LEAST_QUEUE`] in its own variant is one of them,
+/// however full those of others are: a panel may have an axis of its own.
+fn chosen(means: &[Vec<QueueMean>]) -> Vec<QueueMean> {
     let mut peaks: Vec<QueueMean> = Vec::new();
     for rank in 0..QUEUES_SHOWN {
         let mut round: Vec<&QueueMean> = means.iter().filter_map(|panel| panel.get(rank)).collect();
-        round.retain(&worth);
+        round.retain(is_seen);
         round.sort_by(|a, b| fuller_first(a, b));
         for queue in round {
             if peaks.len() < QUEUES_SHOWN
@@ -1485,15 +1638,14 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let means: Vec<Vec<QueueMean>> = panels.iter().map(queue_means).collect();
     let fullest = means.iter().flatten().map(|queue| queue.0).max().unwrap_or(0);
     // what is always empty tells nothing
-    if fullest < 10 {
+    if fullest < LEAST_QUEUE {
         return None;
     }
-    let worth = |queue: &&QueueMean| queue.0 >= (fullest / 50).max(10);
     let all: BTreeSet<(&str, bool)> = means.iter().flatten().map(|queue| (&*queue.1, queue.2)).collect();
     let all = all.len();
-    let peaks = chosen(&means, worth);
+    let peaks = chosen(&means);
     let missed = |panel: &[QueueMean]| {
-        let own = panel.first().filter(worth)?;
+        let own = panel.first().filter(is_seen)?;
         let shown = peaks.iter().any(|peak| (&peak.1, peak.2) == (&own.1, own.2));
         (!shown).then(|| queue_text(own))
     };
@@ -1547,7 +1699,12 @@ fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         } else {
             ""
         };
-        format!("the {} fullest queues of switches on average{of}", peaks.len())
+        // of these some were not chosen, although they are the fullest of their variant
+        let empty = means.iter().flat_map(|panel| panel.iter().take(peaks.len()));
+        let empty = empty.into_iter().any(|queue| !is_seen(&queue));
+        let least = LEAST_QUEUE as f64 / 1e3;
+        let least = if empty { format!(", none of less than {least} packets") } else { String::new() };
+        format!("the {} fullest queues of switches on average{of}{least}", peaks.len())
     } else {
         String::new()
     };
@@ -1571,13 +1728,14 @@ mod tests {
     use super::*;
     use crate::books::{Above, Books};
     use crate::collect::{Collector, CollectorConfig};
-    use crate::level::{arrived_share, under_way_share};
+    use crate::level::under_way_share;
     use crate::run::RunData;
     use models::config::FlowConfig;
     use models::probe::Cause;
     use models::run::StallReport;
     use models::sim_core::Time;
-    use models::stats::FlowStats;
+    use models::stats::{FlowLeft, FlowStats, SessionStats, SessionTotals};
+    use plotters::style::RGBColor;
     use std::sync::Arc;
 
     /// A run with the victims spread over this many flows.
@@ -1867,6 +2025,78 @@ mod tests {
         }
     }
 
+    /// By hand, as in the studies `ethernet-bridge` and `ethernet-multicast`: 480 messages open and accept
+    /// conduits. Of 4 894 that are delivered that is 9.8 %, whether their sources send 4 414 copies of data
+    /// or switches copy 1 600; of 24 480 it is 2 %. Where 894 are lost, nobody counted of which kind: the
+    /// share is that of those sent, and says so.
+    #[test]
+    fn mixtures_are_of_what_is_drawn() {
+        let report = |name: &str, [sent, delivered]: [u64; 2], copied: bool| {
+            let mut report = VariantReport::new(run(WITH));
+            report.run.name = name.into();
+            report.flows.truncate(1);
+            let stats = SessionStats { messages: sent, data_messages: sent - 480, ..SessionStats::default() };
+            report.run.outcome.totals.push(SessionTotals { flow: 0, stats, ..SessionTotals::default() });
+            let flow = &mut report.flows[0];
+            flow.messages = Some(Box::new(flow.clone()));
+            flow.protocol = Some(FlowStats { sent, delivered, ..FlowStats::default() });
+            (flow.left, flow.dropped, flow.copied) = (0, sent.saturating_sub(delivered), copied);
+            report
+        };
+        let told = |reports: [VariantReport; 2]| {
+            let name = reports[0].flows[0].name.clone();
+            mixture(&reports, &[&name], MESSAGES)
+        };
+        let copies = || report("copies", [4_894, 4_894], false);
+        let same = told([copies(), report("multicast", [2_080, 4_894], true)]);
+        assert_eq!(same, "a mixture: management among messages 10 %");
+        let none = [report("copies", [24_480, 24_480], false), report("multicast", [2_080, 24_480], true)];
+        assert_eq!(told(none), "");
+        let lost = told([report("all", [960, 960], false), report("lossy", [4_894, 4_000], false)]);
+        let law = "a mixture: management among messages 10 % of those sent in lossy, 50 % in all";
+        assert_eq!(lost, law);
+    }
+
+    /// A Transfer is under way for 999 us, in packets and frames of which none takes longer than 68 us; the
+    /// oldest packet of all is 3 us old, the oldest frame 5 us. Then a packet is 900 us old: it is told where
+    /// times count from its creation.
+    #[test]
+    fn ages_are_of_what_is_drawn() {
+        let mut report = VariantReport::new(run(WITH));
+        let name = report.flows[0].name.clone();
+        let end = report.run.outcome.end.0;
+        let flow = &mut report.flows[0];
+        flow.latency.max = 68e6;
+        flow.messages = Some(Box::new(flow.clone()));
+        flow.above = Some(Above {
+            carries: "frames of Scheduled Transfer",
+            nothing_else: true,
+            latency: "",
+            sum_ps: 1,
+            count: 1,
+            lost_late: 0,
+            touched: [0; 2],
+        });
+        let books = Books { unit: "Transfers", asked: 5, arrived: 1, under_way: 4, ..Books::default() };
+        flow.books = Books { oldest_ps: Some(999_000_000), ..books };
+        let ago = |ps: u64| Some(Time(end - ps));
+        let left = |packet: u64| FlowLeft {
+            oldest_packet: ago(packet),
+            oldest_message: ago(5_000_000),
+            ..FlowLeft::default()
+        };
+        let told = |report: &VariantReport| {
+            let reports = std::slice::from_ref(report);
+            [PACKETS, ON_LINKS, MESSAGES].map(|level| stuck(reports, &[&name], level))
+        };
+        report.run.outcome.left = vec![left(3_000_000), FlowLeft::default()];
+        assert_eq!(told(&report), ["", "", ""]);
+        report.run.outcome.left[0] = left(900_000_000);
+        let variant = &report.run.name;
+        let law = format!("some wait for longer than any that arrived: {variant} 900 \u{b5}s");
+        assert_eq!(told(&report), [law.as_str(), "", ""]);
+    }
+
     /// Twice as long above saturation is twice the latency: whose overload is longer is said beside it.
     #[test]
     fn overloads_of_other_lengths_are_told() {
@@ -1885,10 +2115,13 @@ mod tests {
             report
         };
         let name = overload(100_000_000).flows[0].name.clone();
-        let told = |lengths: [u64; 2]| unequal_overloads(&lengths.map(overload), &[&name]);
+        let told = |lengths: [u64; 2]| unequal_overloads(&lengths.map(overload), &[&name], PACKETS);
         let law = "latency grows for as long as a flow asks for more than it gets";
         let both = format!("{law}: {name} for 100 \u{b5}s in until-100, 200 \u{b5}s in until-200");
         assert_eq!(told([200_000_000, 100_000_000]), both);
+        // what waits at its source takes no network time yet
+        let lengths = [200_000_000, 100_000_000].map(overload);
+        assert_eq!(unequal_overloads(&lengths, &[&name], ON_LINKS), "");
         assert_eq!(told([100_000_000, 103_000_000]), "");
     }
 
@@ -2041,17 +2274,25 @@ mod tests {
         let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
         let names: Vec<String> = reports.iter().map(|report| report.run.name.clone()).collect();
         (reports[0].window.steady, reports[1].window.steady) = (true, true);
-        assert_eq!(transient(&reports), "");
+        assert_eq!(transient(&reports, "means", false), "");
         reports[1].window.steady = false;
         let law = format!("not steady, means depend on the length of the run: {}", names[1]);
-        assert_eq!(transient(&reports), law);
+        assert_eq!(transient(&reports, "means", false), law);
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         for name in ["goodput", "decomposition"] {
             let figure = svg(&caption, &reports, name).expect("it is drawn");
             assert!(figure.contains("not steady"), "{name}");
         }
+        // where times climb alone, rates are what they are
+        reports[1].window.rates_steady = true;
+        let told = |name: &str, reports: &[VariantReport]| {
+            svg(&caption, reports, name).expect("it is drawn").contains("not steady")
+        };
+        assert!(!told("goodput", &reports) && !told("load", &reports));
+        assert!(told("decomposition", &reports) && told("latency_cdf", &reports));
+        reports[1].window.rates_steady = false;
         reports[0].window.steady = false;
-        assert_eq!(transient(&reports), "not steady: means depend on the length of the run");
+        assert_eq!(transient(&reports, "means", false), "not steady: means depend on the length of the run");
     }
 
     /// Where a ratio has no value a dash stands where its bar would begin, on the page.
@@ -2073,16 +2314,18 @@ mod tests {
         assert!(!places.is_empty() && places.iter().all(|x| *x > MARGIN), "{places:?}");
     }
 
-    /// The fullest queue of each variant is drawn, however empty it is elsewhere; what has no room is
-    /// the second of somebody.
+    /// The fullest queue of each variant is drawn, however empty it is elsewhere and however full are those
+    /// of others; what has no room is the second of somebody. Where nothing waits nothing is the fullest.
     #[test]
     fn every_panel_shows_its_own_fullest_queue() {
         let queue = |mean: u64, name: &str| (mean, name.to_owned(), true);
         let many = (0..9).map(|n| queue(9_000 - n, &format!("a:{n}"))).collect();
-        let means = [many, vec![queue(500, "b:0"), queue(400, "a:0")], vec![queue(1, "c:0")]];
-        let shown = chosen(&means, |queue| queue.0 >= 10);
+        let quiet = vec![queue(50, "d:0"), queue(40, "d:1"), queue(9, "d:2")];
+        let means = [many, vec![queue(500, "b:0"), queue(400, "a:0")], vec![queue(1, "c:0")], quiet];
+        let shown = chosen(&means);
         let names: Vec<&str> = shown.iter().map(|queue| queue.1.as_str()).collect();
-        assert_eq!(names, ["a:0", "b:0", "a:1", "a:2", "a:3", "a:4", "a:5"]);
+        assert_eq!(names, ["a:0", "b:0", "d:0", "a:1", "d:1", "a:2", "a:3"]);
+        assert_eq!(chosen(&means[2..]).iter().map(|queue| queue.0).collect::<Vec<u64>>(), [50, 40]);
     }
 
     /// One packet of 4 us after the other: means over a sixty-fourth of 2 ms hold 7 or 8 of them, and look up
@@ -2210,22 +2453,32 @@ mod tests {
     #[test]
     fn lines_that_hide_one_another_are_named() {
         let line = |up: f64| vec![(10.0, 50.0 + up), (20.0, 40.0 + up)];
-        assert_eq!(notes::coinciding(&[(3, line(0.0)), (4, line(9.0)), (7, line(0.5))]), [[3, 7]]);
-        assert!(notes::coinciding(&[(3, line(0.0)), (7, line(0.8))]).is_empty());
+        assert_eq!(coinciding(&[(3, line(0.0)), (4, line(9.0)), (7, line(0.5))]), [[3, 7]]);
+        assert!(coinciding(&[(3, line(0.0)), (7, line(0.8))]).is_empty());
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let reports = ["a", "b"].map(|name| VariantReport::new(RunData { name: name.into(), ..run(WITH) }));
         let figure = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
         assert!(figure.contains("one line: a = b"));
+        // as many lines as it takes, and no end is cut
+        let names: Vec<String> = (0..7).map(|n| format!("a-variant-with-a-long-name-{n}")).collect();
+        let reports: Vec<VariantReport> = names
+            .iter()
+            .map(|name| VariantReport::new(RunData { name: name.clone(), ..run(WITH) }))
+            .collect();
+        let figure = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
+        let words: Vec<&str> = figure.lines().filter(|line| !line.starts_with('<')).collect();
+        assert!(words.join(" ").contains(&format!("one line: {}", names.join(" = "))), "{words:?}");
         let reports = [WITH, WITHOUT].map(|mood| VariantReport::new(run(mood)));
         let figure = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
         assert!(!figure.lines().any(|line| line.starts_with("one line: VoQ")), "{figure}");
     }
 
     /// 221 frames of Scheduled Transfer arrived, 80 of them at a translator that dropped them, as in the
-    /// study `st-translator`: 141 of 221 came, and the curve of frames ends there. Captions say so, and
-    /// that frames do not wait for a Clear_To_Send.
+    /// study `st-translator`: all have their times in curve and mean, so these are of all 221, and captions
+    /// say that the 80 are among them. They say as well that frames do not wait for a Clear_To_Send, and name
+    /// frames as their title does.
     #[test]
-    fn what_a_translator_drops_is_missing() {
+    fn what_a_translator_drops_has_come_that_far() {
         let above = Above {
             carries: "frames of Scheduled Transfer",
             nothing_else: true,
@@ -2245,21 +2498,58 @@ mod tests {
         let flow = &mut reports[1].flows[0];
         assert_eq!(arrived_share(flow, MESSAGES), 1.0);
         flow.not_passed = 80;
-        assert_eq!(arrived_share(flow, MESSAGES), 141.0 / 221.0);
+        assert_eq!(arrived_share(flow, MESSAGES), 1.0, "the curve of all 221 is not pressed");
         let variant = reports[1].run.name.clone();
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let words = |name: &str| {
             let figure = svg(&caption, &reports, name).expect("it is drawn");
             figure.lines().filter(|line| !line.starts_with('<')).collect::<Vec<&str>>().join(" ")
         };
-        let lost = format!("arrived at a translator, which dropped them, and are missing: 80 in {variant}");
-        assert!(words("message_cdf").contains(&lost), "{}", words("message_cdf"));
+        let lost = format!("with frames that arrived at a translator, which dropped them: 80 in {variant}");
+        for name in ["message_cdf", "latency_tail", "message_decomposition"] {
+            assert!(words(name).contains(&lost), "{name}: {}", words(name));
+            assert!(!words(name).contains("messages") && !words(name).contains(", of "), "{}", words(name));
+        }
+        let share = "share of frames of Scheduled Transfer delivered within a time";
+        assert!(words("message_cdf").contains(share));
         let lost = format!("arrived at a translator, which dropped them: 80 in {variant}");
         for name in ["latency_cdf", "decomposition"] {
             assert!(words(name).contains(&lost), "{name}: {}", words(name));
-            assert!(words(name).contains("waiting for a Clear_To_Send is in none of them"), "{name}");
+            assert!(
+                words(name).contains("waiting for a Clear_To_Send, or for Slots, is in none of them"),
+                "{name}"
+            );
         }
         assert!(words("throughput").contains("in both directions together"));
+    }
+
+    /// A label that is longer than the axis beside which it stands runs over the legend above: of two panels
+    /// side by side it names frames and leaves it to the title of which protocol they are.
+    #[test]
+    fn labels_are_no_longer_than_their_axis() {
+        let mut report = VariantReport::new(run(WITH));
+        for flow in &mut report.flows {
+            flow.messages = Some(Box::new(flow.clone()));
+            flow.above = Some(Above {
+                carries: "frames of Scheduled Transfer",
+                nothing_else: true,
+                latency: "",
+                sum_ps: 1,
+                count: 1,
+                lost_late: 0,
+                touched: [0; 2],
+            });
+        }
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let labels = |report: &VariantReport| -> Vec<String> {
+            let drawn = svg(&caption, std::slice::from_ref(report), "latency_tail").expect("it is drawn");
+            drawn.lines().filter(|line| line.ends_with("that take longer (%)")).map(Into::into).collect()
+        };
+        let long = "frames of Scheduled Transfer that take longer (%)";
+        assert!((231.0..340.0).contains(&text_width(long, LABEL)));
+        assert_eq!(labels(&report), ["frames that take longer (%)"; 2]);
+        report.flows.truncate(1);
+        assert_eq!(labels(&report), [long]);
     }
 
     /// What a translator passes on is delivered twice, and a picture of rates says so.
@@ -2315,7 +2605,8 @@ mod tests {
 
     /// By hand: of forty packets ten take 1 us, twenty 2 us and ten 4 us; of fifty that were sent ten never
     /// arrive. So 100 % take longer than nothing, 80, 40 and 20 % longer than these, and 20 % for ever. A
-    /// share of forty is told from 8.8 % on (0.912^40 = 0.025), of four from 60 %.
+    /// share of forty is told from 8.8 % on (0.912^40 = 0.025), of four from 60 %: four have no tail, and
+    /// from nine on a share that is told is one of more than three.
     #[test]
     fn tails_fall_in_steps() {
         let of = |times: usize| {
@@ -2342,7 +2633,28 @@ mod tests {
         // all arrive: nothing is told of what is beyond the last
         assert_eq!(shares(10, 1.0), [100.0, 100.0, 75.0, 75.0, 25.0, 25.0, 8.8]);
         assert!((points(10, 1.0)[5].0 / 4e6 - 1.0).abs() < 0.001);
-        assert_eq!(shares(1, 1.0), [100.0, 100.0, 75.0, 75.0, 60.2]);
+        assert!((LEAST_OF_TAIL..10_000).all(|n| (3.0..4.0).contains(&(n as f64 * least_tail(n as f64)))));
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let reports = [("many", 10), ("few", 1)].map(|(name, times)| {
+            let mut report = VariantReport::new(RunData { name: name.into(), ..run(WITH) });
+            report.flows.truncate(1);
+            report.flows[0].spread.latency = of(times);
+            report
+        });
+        let flow = &reports[0].flows[0].name;
+        let told = svg(&caption, &reports, "latency_tail").expect("one of them has a tail");
+        assert!(told.contains(&format!("too few for a tail: 4 of {flow} in few")), "{told}");
+        // each has a key, and only one has steps
+        let steps = |variant: usize| {
+            let RGBColor(red, green, blue) = stroke(variant).color;
+            let color = format!("\"#{red:02X}{green:02X}{blue:02X}\"");
+            let lines = told.lines().filter(|line| line.starts_with("<polyline") && line.contains(&color));
+            let points =
+                |line: &str| line.split("points=\"").nth(1).map_or(0, |text| text.matches(',').count());
+            lines.map(points).max()
+        };
+        assert!(steps(0) > Some(4) && steps(1) <= Some(2), "{:?}", [steps(0), steps(1)]);
+        assert!(svg(&caption, &reports[1..], "latency_tail").is_none());
         assert!((least_tail(40.0) - 0.0881).abs() < 1e-4 && (least_tail(4.0) - 0.6024).abs() < 1e-4);
         assert!(least_tail(368.0) <= 0.01 && least_tail(367.0) > 0.01);
     }
@@ -2432,6 +2744,15 @@ mod tests {
         assert!(figure.contains("in percentage points)"));
         let rates = svg(&caption, &reports, "goodput").expect("it is drawn");
         assert!(rates.contains(" %)") && !rates.contains(" points)"));
+    }
+
+    /// By hand: 0.08 and 0.125 Gb/s are 80 and 125 Mb/s, beside each other; 0.05 beside 10 Gb/s stays one.
+    #[test]
+    fn panels_have_one_unit() {
+        let unit = |highs: &[f64]| unit_of_panels(highs.iter().copied()).0;
+        assert_eq!((unit(&[0.08, 0.125]), unit(&[1.26, 18.0, 0.0])), ("Mb/s", "Gb/s"));
+        assert_eq!((unit(&[0.05, 10.0]), unit(&[]), unit(&[5e-5])), ("Gb/s", "Gb/s", "kb/s"));
+        assert_eq!(others_text(&["victim-7", "others"]), "flows victim-7 and others together");
     }
 
     /// A flow that a variant does not ask for anything has a row only where it has something.

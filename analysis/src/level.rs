@@ -13,8 +13,10 @@ use models::stats::FlowStats;
 pub(crate) struct Level {
     /// One of them.
     pub noun: &'static str,
-    /// Many of them, with how they end.
-    pub ended: &'static str,
+    /// How they end.
+    pub ends: &'static str,
+    /// Whether times are counted from when one is made, as its age is.
+    pub since_creation: bool,
     /// Whether the time that packets wait for the link of their source belongs to it in any case. That of
     /// packets above saturation would flatten everything else.
     pub with_source_queue: bool,
@@ -25,21 +27,24 @@ pub(crate) struct Level {
 
 pub(crate) const PACKETS: Level = Level {
     noun: "packet",
-    ended: "packets delivered",
+    ends: "delivered",
+    since_creation: true,
     with_source_queue: false,
     trap: "",
     of: |flow| Some(flow),
 };
 pub(crate) const MESSAGES: Level = Level {
     noun: "message",
-    ended: "messages delivered",
+    ends: "delivered",
+    since_creation: true,
     with_source_queue: true,
     trap: "source queue: also before its packets exist, and of later ones while earlier are sent",
     of: |flow| flow.messages.as_deref().filter(|messages| messages.delivered.packets > 0),
 };
 pub(crate) const TRIPS: Level = Level {
     noun: "round trip",
-    ended: "round trips completed",
+    ends: "completed",
+    since_creation: true,
     with_source_queue: true,
     trap: "",
     of: |flow| flow.round_trips.as_deref().filter(|trips| trips.delivered.packets > 0),
@@ -60,9 +65,8 @@ fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
     }
     let missing = stats.sent.saturating_sub(stats.delivered + above.lost_late);
     let never = missing.min(flow.dropped);
-    // what a translator dropped arrived there, and nowhere else
-    let passed = stats.delivered.saturating_sub(flow.not_passed);
-    Some([passed, never + (stats.delivered - passed), missing - never])
+    // what a translator dropped arrived there, and has a time like the others
+    Some([stats.delivered, never, missing - never])
 }
 
 /// Whether books count the packets of the flow, because there is nothing above them: a multicast packet
@@ -151,6 +155,27 @@ fn tells(flow: &FlowReport, level: Level) -> bool {
         "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
         _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
     }
+}
+
+/// Age of the oldest of this level that is under way at the end, picoseconds, where it is known.
+pub(crate) fn oldest(report: &VariantReport, flow: &FlowReport, level: Level) -> Option<u64> {
+    if !level.since_creation {
+        return None;
+    }
+    if level.noun == "packet" && flow.books.unit == "packets" || tells(flow, level) {
+        return flow.books.oldest_ps.filter(|_| flow.books.under_way > 0);
+    }
+    let index = report.number(&flow.name)?;
+    let left = report.run.outcome.left.get(index)?;
+    let carries_all = flow.above.is_some_and(|above| above.nothing_else);
+    crate::books::age(
+        &report.run,
+        match level.noun {
+            "packet" => left.oldest_packet,
+            "message" => left.oldest_message.filter(|_| carries_all),
+            _ => None,
+        },
+    )
 }
 
 /// Share of what users of a flow, or of all flows, asked for that arrived, of what was due: what is merely on

@@ -47,13 +47,15 @@ pub(crate) struct TimeRow {
     pub is_moment: bool,
     /// Microseconds; not a number: there is none.
     pub get: Get,
+    /// Of what comes again: whether it has never gone, so that there is none.
+    pub never_gone: fn(&RunData, Option<usize>) -> bool,
 }
 
 impl TimeRow {
     /// The time of a column of sweeps.
     pub(crate) fn of(columns: &'static [Row<Get>], name: &str, is_moment: bool) -> Self {
         let row = columns.iter().find(|row| row.name == name).expect("a column has this name");
-        Self { words: row.words, is_moment, get: row.get }
+        Self { words: row.words, is_moment, get: row.get, never_gone: |_, _| false }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, Level, PACKETS, come_share, contents, flow_names, joined, left_out, not_of, plural, subtitle,
-    told, transient, unlike,
+    Caption, LISTED, Level, PACKETS, come_share, contents, ended, flow_names, joined, left_out, listed,
+    not_of, plural, subtitle, told, transient, unlike,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
@@ -102,6 +102,8 @@ pub(super) struct Metric {
     /// What a law says that it comes to, where there is one.
     law: fn(&VariantReport) -> Option<f64>,
     level: Level,
+    /// Who has such a value as well and is not shown, and why, where that is so.
+    left_out: Option<(Level, &'static str)>,
     of: fn(&FlowReport) -> Estimate,
 }
 
@@ -160,6 +162,7 @@ pub(super) const GOODPUT: Metric = Metric {
     missing: "-: there is none",
     law: |_| None,
     level: MOVING,
+    left_out: None,
     of: |flow| flow.goodput_gbps,
 };
 
@@ -172,6 +175,7 @@ pub(super) const ACCEPTED: Metric = Metric {
     missing: "-: there is none",
     law: |_| None,
     level: ENDLESS,
+    left_out: Some((MOVING, "not shown, since what it has to send ends")),
     of: |flow| Estimate {
         value: 100.0 * flow.accepted_load.value,
         half_width: 100.0 * flow.accepted_load.half_width,
@@ -187,6 +191,7 @@ pub(super) const PER_SLOT: Metric = Metric {
     missing: "-: there is none",
     law: saturation_law,
     level: PACKETS,
+    left_out: None,
     of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
 };
 
@@ -215,6 +220,7 @@ pub(super) const EFFICIENCY: Metric = Metric {
     missing: "-: switches copy its packets, so one that is sent once arrives several times",
     law: |_| None,
     level: CARRYING,
+    left_out: None,
     of: |flow| counted(flow, efficiency),
 };
 
@@ -232,6 +238,7 @@ pub(super) const RETRY: Metric = Metric {
     missing: "-: there is none",
     law: |_| None,
     level: PROTOCOLS,
+    left_out: None,
     of: |flow| counted(flow, retry_share),
 };
 
@@ -246,6 +253,7 @@ pub(super) const TRANSFERS: Metric = Metric {
     missing: "-: no Transfer has begun",
     law: |_| None,
     level: TRANSFERRING,
+    left_out: None,
     of: |flow| Estimate { value: flow.transfer_gbps.unwrap_or(f64::NAN), half_width: f64::NAN },
 };
 
@@ -325,8 +333,16 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let trap = rows.iter().find_map(|row| (metric.trap)(&reports[row.variant], row.flow)).unwrap_or("");
     let missing = rows.iter().any(|row| !(metric.of)(row.flow).value.is_finite());
     let missing = if missing { metric.missing } else { "" };
-    let transient = transient(reports);
-    let more = joined(&[variant, metric.subtitle, trap, missing, intervals, &against, &transient, &note]);
+    let transient = transient(reports, "means", true);
+    let left = metric.left_out.map_or(String::new(), |(level, why)| {
+        let all = flow_names(reports, level);
+        let others: Vec<String> =
+            all.into_iter().filter(|name| !names.contains(name)).map(Into::into).collect();
+        listed(why, LISTED, others.into_iter())
+    });
+    let subtitle_parts =
+        [variant, metric.subtitle, trap, missing, intervals, &against, &left, &transient, &note];
+    let more = joined(&subtitle_parts);
     heading(&mut scene, metric.title, &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
     let label_width = row_label_width(&rows, reports);
@@ -499,14 +515,14 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
     let (contents, unlike) =
         (contents(reports, &names[..flows], level), unlike(reports, &names[..flows], level));
-    let ended = format!("mean over the {}", level.ended);
+    let over = format!("mean over the {}", ended(reports, level));
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
     let beside = if apart { before_network(&rows, &sum) } else { "" };
     let flat = apart && rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
-    let transient = transient(reports);
+    let transient = transient(reports, "means", false);
     let more =
-        joined(&[variant, &ended, &contents, level.trap, beside, &unlike, flat, &thin, &transient, &note]);
+        joined(&[variant, &over, &contents, level.trap, beside, &unlike, flat, &thin, &transient, &note]);
     let title = format!("Where the time of {} goes{}", plural(reports, level), not_of(reports, level));
     heading(&mut scene, &title, &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);

@@ -15,12 +15,15 @@ fn flows(reports: &[VariantReport], level: Level) -> impl Iterator<Item = (&Vari
 pub(super) fn permissions(reports: &[VariantReport], level: Level) -> &'static str {
     let enabled = |flow: &FlowReport| flow.above.is_some_and(|above| above.carries.contains("Transfer"));
     match flows(reports, level).any(|(_, flow)| enabled(flow)) {
-        true => "waiting for a Clear_To_Send is in none of them: it comes before there are frames of Data",
+        true => {
+            "waiting for a Clear_To_Send, or for Slots, is in none of them: it comes before there are frames"
+        }
         false => "",
     }
 }
 
-/// Operations that a translator drops: their frames arrived there, and nobody behind it gets them.
+/// Operations that a translator drops: nobody behind it gets them, but their frames arrived there, and are in
+/// every distribution and mean of frames.
 pub(super) fn translated(reports: &[VariantReport], level: Level) -> String {
     let mut some: Vec<String> = Vec::new();
     for (report, flow) in flows(reports, level).filter(|(_, flow)| flow.not_passed > 0) {
@@ -29,27 +32,7 @@ pub(super) fn translated(reports: &[VariantReport], level: Level) -> String {
     }
     let heading = match level.noun {
         "packet" => "with packets of operations that arrived at a translator, which dropped them",
-        _ => "arrived at a translator, which dropped them, and are missing",
+        _ => "with frames that arrived at a translator, which dropped them",
     };
     listed(heading, LISTED, some.into_iter())
-}
-
-/// Lines of a panel that lie on one another, so that only the last is seen: places of their lines.
-pub(super) fn coinciding(lines: &[(usize, Vec<(f64, f64)>)]) -> Vec<Vec<usize>> {
-    /// Less than half a line apart, page units.
-    const SEEN: f64 = 0.75;
-    let on = |a: &[(f64, f64)], b: &[(f64, f64)]| {
-        let near =
-            |(a, b): (&(f64, f64), &(f64, f64))| libm::fabs(a.0 - b.0) < SEEN && libm::fabs(a.1 - b.1) < SEEN;
-        a.len() > 1 && a.len() == b.len() && a.iter().zip(b).all(near)
-    };
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (at, (_, line)) in lines.iter().enumerate() {
-        match groups.iter_mut().find(|group| on(&lines[group[0]].1, line)) {
-            Some(group) => group.push(at),
-            None => groups.push(vec![at]),
-        }
-    }
-    groups.retain(|group| group.len() > 1);
-    groups.into_iter().map(|group| group.into_iter().map(|at| lines[at].0).collect()).collect()
 }

@@ -104,7 +104,7 @@ fn clocks(reports: &[VariantReport]) -> Vec<String> {
 
 /// What a dash says, if there is one.
 fn missing(things: &[Thing], words: &'static str) -> &'static str {
-    let some = things.iter().flat_map(|thing| &thing.bars).any(|bar| !bar.value.is_finite());
+    let some = things.iter().flat_map(|thing| &thing.bars).any(|bar| bar.text == "-");
     if some { words } else { "" }
 }
 
@@ -238,6 +238,14 @@ fn times(report: &VariantReport) -> Vec<(&'static str, String, Took)> {
     times
 }
 
+/// Whether what comes again in other variants has never gone in this one.
+fn never_gone(report: &VariantReport, what: &str, whose: &str) -> bool {
+    let rows = PROTOCOLS.iter().flat_map(|protocol| protocol.times()).filter(|row| row.words == what);
+    report
+        .number(whose)
+        .is_some_and(|index| rows.into_iter().any(|row| (row.never_gone)(&report.run, Some(index))))
+}
+
 /// What users of a protocol wait for, where that is not its messages.
 fn above(flow: &FlowReport) -> Option<(&'static str, Took)> {
     let above = flow.above.filter(|above| above.count > 0)?;
@@ -292,7 +300,12 @@ pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scen
                 // who has nothing to set up is not one that never came to it
                 let is_there =
                     [SET_UP, PHASE].contains(what) && reports[variant].run.outcome.enumeration.is_none();
-                let (value, text) = if is_there { (0.0, "set up from the start") } else { (f64::NAN, "-") };
+                let (value, text) = match () {
+                    () if is_there => (0.0, "set up from the start"),
+                    // what was there all the time is no worse than what came back
+                    () if never_gone(&reports[variant], what, whose) => (f64::NAN, "never down"),
+                    () => (f64::NAN, "-"),
+                };
                 return Bar { variant, value, text: text.into() };
             };
             let base = bases[variant];

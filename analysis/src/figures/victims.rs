@@ -317,7 +317,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     }
     let (top, height) = (102.0, y - 102.0);
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let declared = "victims and hot flows as the scenario declares them; the others are neither";
+    let declared = "victims and hot flows as the scenario declares them: it says so behind their names";
     let others = other_hot_flows(reports);
     let title = "What congestion costs the flows that are not hot";
     let (short, measured) = (survivors(reports), "throughput is that of the measured part");
@@ -330,7 +330,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         (false, Some(_)) if !short.is_empty() => "percentiles are those of all that was asked for",
         _ => "",
     };
-    let more = joined(&[declared, &others, &short, measured, never, &transient(reports)]);
+    let more = joined(&[declared, &others, &short, measured, never, &transient(reports, "means", false)]);
     heading(&mut scene, title, &subtitle(caption, &more));
     let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
     for (n, column) in columns.iter().enumerate() {

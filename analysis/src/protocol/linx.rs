@@ -93,10 +93,24 @@ impl Protocol for Linx {
             })
         };
         vec![
-            TimeRow { words: "time until every connection had come up", is_moment: true, get: first },
-            TimeRow { words: "since when all connections are up again", is_moment: true, get: up },
             TimeRow {
-                words: "mean time until who went down is missed, or tells by coming back",
+                words: "time until every connection had come up",
+                is_moment: true,
+                get: first,
+                never_gone: |_, _| false,
+            },
+            TimeRow {
+                words: "since when all connections are up again",
+                is_moment: true,
+                get: up,
+                never_gone: |run, flow| {
+                    let totals = of_flow(run, flow);
+                    totals.is_some_and(|all| all.all_up.is_some() && all.all_up == all.first_up)
+                },
+            },
+            TimeRow {
+                words: "mean time until a node that went down is missed or tells by coming back, or a broken \
+                        way is missed",
                 ..TimeRow::of(COLUMNS, "detection_mean_us", false)
             },
             TimeRow {
@@ -107,6 +121,7 @@ impl Protocol for Linx {
                 words: "longest time to connect again, once both nodes and the way are there",
                 is_moment: false,
                 get: again,
+                never_gone: |_, _| false,
             },
         ]
     }
@@ -234,14 +249,16 @@ const COLUMNS: &[Row<Get>] = &[
         "detection_mean_us",
         "us",
         "mean time to notice that a peer, or the way to it, is down",
-        "from the moment at which a peer, or the way to it, went down to the end of a connection, mean",
+        "from the moment at which a peer, or the way to it, went down to the end of a connection (of a \
+         way: by a timeout), mean",
         |run, flow| figure(run, flow, |totals| mean_us(&totals.stats.detected)),
     ),
     Row::most(
         "detection_max_us",
         "us",
         "longest time to notice that a peer, or the way to it, is down",
-        "from the moment at which a peer, or the way to it, went down to the end of a connection, maximum",
+        "from the moment at which a peer, or the way to it, went down to the end of a connection (of a \
+         way: by a timeout), maximum",
         |run, flow| {
             figure(run, flow, |totals| {
                 TimesSummary::new(&totals.stats.detected).map_or(f64::NAN, |times| times.max_us.0)
@@ -289,7 +306,8 @@ pub struct LinxSummary {
     pub false_timeouts_per_connection_hour: Option<Num>,
     /// Ends that ended less than three periods after they came up.
     pub flaps: u64,
-    /// From the moment at which a peer went down, or the way to it, to the end of a connection with it.
+    /// From the moment at which a peer went down, or the way to it, to the end of a connection with it; of a
+    /// way, if a timeout ended it: who is told by a new request has missed nobody.
     pub detection: Option<TimesSummary>,
     /// From the end of a connection, once nodes and way were there again, to the next one.
     pub reestablishment: Option<TimesSummary>,

@@ -74,7 +74,15 @@ impl Protocol for Session {
         };
         vec![
             TimeRow::of(COLUMNS, "all_open_us", true),
-            TimeRow { words: "since when all conduits are open again", is_moment: true, get: again },
+            TimeRow {
+                words: "since when all conduits are open again, one for each pair",
+                is_moment: true,
+                get: again,
+                never_gone: |run, flow| {
+                    let totals = of_flow(run, flow);
+                    totals.is_some_and(|all| all.all_open.is_some() && all.all_open == all.first_open)
+                },
+            },
         ]
     }
 
@@ -206,7 +214,7 @@ const COLUMNS: &[Row<Get>] = &[
     Row::real(
         "all_open_us",
         "us",
-        "time until all conduits are open",
+        "time until all conduits are open, one for each pair, and no other records",
         "when the last of all conduits that were wanted was open for the first time",
         |run, flow| figure(run, flow, |totals| totals.first_open.map_or(f64::NAN, |at| us(at.0).0)),
     ),

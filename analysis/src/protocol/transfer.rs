@@ -74,7 +74,10 @@ impl Protocol for Transfer {
             ("other errors that ends logged", sum(|stats| stats.logged)),
             ("frames that the scenario loses", sum(|stats| stats.lost)),
             ("frames that the scenario damages", sum(|stats| stats.damaged)),
-            ("octets of payload sent, the first time and again", sum(|stats| stats.payload)),
+            (
+                "octets of payload that Scheduled Transfers sent, the first time and again",
+                sum(|stats| stats.payload),
+            ),
         ]
     }
 

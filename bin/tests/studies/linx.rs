@@ -78,6 +78,8 @@ fn linx_lost_xon() {
     }
     let dead = &connections(&study, "dead-link").stats.detected;
     near("a dead link is noticed", dead.max as f64 / 1e12, 1.2, 1e-3);
+    // The new request of link-back tells before: nobody is missed.
+    assert_eq!(connections(&study, "link-back").stats.detected.count, 0);
     // The connection is there again once the refresh has come.
     let late = connections(&study, "refresh-late").all_up.expect("it is up again");
     assert!((2.6..2.8).contains(&(late.0 as f64 / 1e12)), "{late:?}");
