@@ -234,6 +234,27 @@ fn connections_were_up_before_they_were_lost() {
     assert!(!with("refresh-off") && !with("intact"), "{refreshes:?}");
 }
 
+/// A connection that was there all the time has no time since when it is there again, and is not one that
+/// never came up. The link of the other variant is down from 100 to 120 us, so it is up again after that.
+#[test]
+fn what_never_went_down_is_told_apart() {
+    let text = r#"{"name": "again", "topology": {"single_switch": {"ports": 2}},
+        "endpoint": {"host": {"protocol_clock": 50000}, "linx": {"carrier": "stream", "hb_tmo": 5}},
+        "traffic": [{"name": "linx", "from": "ep/0", "to": "ep/1", "linx": {}}],
+        "run": {"until": "400 us", "warmup": "0 ps"},
+        "variants": [{"name": "whole"}, {"name": "back", "set": {"/faults":
+        {"outages": [{"link": "ep/0", "at": "100 us", "for": "20 us"}]}}}]}"#;
+    let reports = run(text, "again");
+    let times = svg(&reports, "times");
+    let again = "since when all connections are up again";
+    assert_eq!(bar(&times, again, "whole"), "never down");
+    let up = of(&reports, "back").run.outcome.totals.one::<LinxTotals>().expect("one flow").all_up;
+    let up = up.expect("it is up again").0;
+    assert!(up >= 120_000_000, "{up}");
+    assert!(bar(&times, again, "back").starts_with(&time_text(up as f64)), "{times}");
+    assert!(!times.contains("-: it never came to that"), "{times}");
+}
+
 /// What is in one mean or distribution and differs is said beside it, and so is who waits while others come.
 /// Law: with one place in the queue some of 28 messages get it as soon as it is free, and others never: one
 /// of them has waited since the beginning of the run.
