@@ -252,7 +252,6 @@ fn what_never_went_down_is_told_apart() {
     let up = up.expect("it is up again").0;
     assert!(up >= 120_000_000, "{up}");
     assert!(bar(&times, again, "back").starts_with(&time_text(up as f64)), "{times}");
-    assert!(!times.contains("-: it never came to that"), "{times}");
 }
 
 /// What is in one mean or distribution and differs is said beside it, and so is who waits while others come.

@@ -187,9 +187,11 @@ fn times_say_what_they_are() {
     let mut reports = run(text, "clocks");
     reports[1].compare_with = Some("slow".into());
     let figure = svg(&reports, "times").expect("they differ");
-    for words in
-        ["slow (clock \u{d7} 1000)", "fast (clock \u{d7} 4000)", "mean time until who went down is missed"]
-    {
+    for words in [
+        "slow (clock \u{d7} 1000)",
+        "fast (clock \u{d7} 4000)",
+        "mean time until a node that went down is missed or tells by coming back",
+    ] {
         assert!(figure.contains(words), "{words}: {figure}");
     }
     assert!(figure.contains("(1.00 ms later than slow)"), "{figure}");
