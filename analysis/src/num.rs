@@ -142,8 +142,8 @@ pub fn change_text(before: f64, after: f64) -> Option<String> {
 }
 
 /// A change of what is a percentage already, in percentage points: `+3.20 points`, as fine as the larger of
-/// the values of [`three_digits`] that it stands beside; `±0 points` where these do not show it. `None` from or
-/// to nothing known.
+/// the values of [`three_digits`] that it stands beside; `±0 points` where these do not show it. `None` from
+/// or to nothing known.
 pub(crate) fn points_text(before: f64, after: f64) -> Option<String> {
     let change = after - before;
     if !change.is_finite() {

@@ -112,8 +112,8 @@ impl Chart<'_> {
     }
 
     /// Where the points of a line are, page units. Of a distribution all take longer than what is left of the
-    /// first, and the last step is down to nothing, which is the lower edge of a logarithmic axis, or to those
-    /// that never arrive.
+    /// first, and the last step is down to nothing, which is the lower edge of a logarithmic axis, or to
+    /// those that never arrive.
     fn places(&self, series: &Series, x: &Scale, y: &Scale) -> Vec<(f64, f64)> {
         let valid = |(px, py): &&(f64, f64)| px.is_finite() && py.is_finite() && (!self.log || *px > 0.0);
         let place = |&(px, py): &(f64, f64)| {

@@ -170,8 +170,8 @@ pub(crate) fn figure(rows: &[Row]) -> String {
          Simulated against expected, difference in per cent</text>\n\
          <text x=\"16\" y=\"42\" fill=\"#555555\">point: simulated; line: its 99.9 % interval; grey bar: \
          what the law leaves open</text>\n\
-         <text x=\"16\" y=\"55\" fill=\"#555555\">what goes on beyond {reach} % has a triangle at the edge, and \
-         a point beyond it is a number there; upper bounds and zeros are in the table only</text>\n"
+         <text x=\"16\" y=\"55\" fill=\"#555555\">what goes on beyond {reach} % has a triangle at the edge, \
+         and a point beyond it is a number there; upper bounds and zeros are in the table only</text>\n"
     );
     let bottom = top + step * shown.len() as f64;
     for tick in [-2, -1, 0, 1, 2] {
