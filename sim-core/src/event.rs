@@ -161,3 +161,26 @@ impl<P> PartialOrd for Earliest<P> {
         other.0.key <= self.0.key
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::{ActorId, Class};
+
+    /// A heap gives the largest first, so the earliest is the largest, by whatever a heap compares with.
+    #[test]
+    fn the_earliest_is_the_largest() {
+        let at = |time| {
+            let key = EventKey::from_parts(Time(time), Class::new(1), ActorId::new(2), 3);
+            Earliest(Event { key, target: 0, payload: () })
+        };
+        let (first, last) = (at(5), at(6));
+        assert_eq!(
+            [first.cmp(&last), last.cmp(&first), first.cmp(&at(5))],
+            [Ordering::Greater, Ordering::Less, Ordering::Equal]
+        );
+        assert_eq!((first <= last, last <= first, first <= at(5)), (false, true, true));
+        assert_eq!((first >= last, last >= first, first >= at(5)), (true, false, true));
+        assert_eq!((first < last, last < first, first == at(5)), (false, true, true));
+    }
+}

@@ -305,6 +305,37 @@ mod tests {
         assert_eq!(longest, Some(Duration::MAX));
     }
 
+    /// The uniform of a word is in (0, 1]: its upper 53 bits and one, so that its logarithm exists. A mean of
+    /// 2^60 ps shows the last of them.
+    #[test]
+    fn the_uniform_of_a_word_is_never_zero() {
+        let mut stream = golden_stream();
+        for _ in 0..100 {
+            let word = stream.clone().next_u64();
+            let unit = ((word >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+            let mean = Duration(1 << 60);
+            assert_eq!(stream.exponential_ps(mean), exponential(unit, mean));
+        }
+    }
+
+    /// Between 2^51 and 2^52 a float is a whole number or a half of one.
+    #[test]
+    fn halves_of_a_picosecond_are_rounded_up() {
+        let (mut halves, mut wholes) = (0, 0);
+        for mean in 1_u64 << 52..(1 << 52) + 40 {
+            let exact = -libm::log(0.5) * mean as f64;
+            let found = exponential(0.5, Duration(mean)).0;
+            if exact == exact.floor() {
+                wholes += 1;
+                assert_eq!(found, exact as u64);
+            } else {
+                halves += 1;
+                assert_eq!(found, exact as u64 + 1);
+            }
+        }
+        assert!(halves > 10 && wholes > 10, "{halves} halves, {wholes} whole ones");
+    }
+
     #[test]
     fn the_traits_give_the_same_words() {
         let mut by_trait = golden_stream();
