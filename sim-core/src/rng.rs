@@ -318,6 +318,38 @@ mod tests {
         }
     }
 
+    /// Whoever is sure of the outcome draws as well: what comes after it does not depend on a probability.
+    #[test]
+    fn a_sure_outcome_takes_its_word() {
+        let mut after = golden_stream();
+        after.next_u64();
+        for num in [0, 4, 9] {
+            let mut stream = golden_stream();
+            stream.geometric(num, 9);
+            assert_eq!(stream.next_u64(), after.clone().next_u64(), "{num} of 9");
+        }
+    }
+
+    /// Their numbers are part of every result.
+    #[test]
+    fn purposes_keep_their_numbers() {
+        let all = [
+            Purpose::ARRIVALS,
+            Purpose::DESTINATIONS,
+            Purpose::SIZES,
+            Purpose::ARBITRATION,
+            Purpose::FAULTS,
+            Purpose::PHASE,
+            Purpose::SERVICE,
+            Purpose::PRIORITIES,
+            Purpose::BACKOFF,
+            Purpose::BURSTS,
+            Purpose::STALLS,
+            Purpose::CONTENTS,
+        ];
+        assert_eq!(all.map(|purpose| purpose.0), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    }
+
     /// Between 2^51 and 2^52 a float is a whole number or a half of one.
     #[test]
     fn halves_of_a_picosecond_are_rounded_up() {
