@@ -254,6 +254,18 @@ mod tests {
         TimerEntry { at: Time(at), generation }
     }
 
+    /// One entry is enough for as long as it comes in time: armed again for the same instant, or for a later
+    /// one, a timer asks for no other.
+    #[test]
+    fn an_entry_that_comes_in_time_serves_again() {
+        let mut timer = TimerSlot::new();
+        let entry = timer.arm(Time(5)).expect("the first needs one");
+        assert_eq!(timer.arm(Time(5)), None);
+        assert_eq!(timer.arm(Time(7)), None);
+        assert_eq!(timer.arm(Time(5)), None);
+        assert_eq!(timer.on_pop(entry.at, entry.generation), TimerPop::Fired);
+    }
+
     #[test]
     fn fires_once() {
         let mut slot = TimerSlot::new();
