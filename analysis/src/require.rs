@@ -355,12 +355,20 @@ pub(crate) fn count(report: &VariantReport, flow: Option<usize>, verdict: Verdic
     if own.is_empty() { f64::NAN } else { hits as f64 }
 }
 
+/// A time of what never arrives, where this share does.
+pub(crate) fn endless(share: f64) -> String {
+    match share {
+        0.0 => "longer than any time, as nothing arrived".into(),
+        _ => format!("longer than any time, as only {} arrived", share_text(share)),
+    }
+}
+
 impl Judged {
     /// What was measured, for people.
     pub fn measured_text(&self) -> String {
         match (self.verdict, self.dimension) {
             (Verdict::NotEnough, _) => "-".into(),
-            (_, Dimension::Time) if self.measured == f64::INFINITY => "longer than any time".into(),
+            (_, Dimension::Time) if self.measured == f64::INFINITY => endless(self.arrived.unwrap_or(0.0)),
             (_, Dimension::Time) => time_text(self.measured),
             (_, Dimension::Rate) => format!("{} Gb/s", three_digits(self.measured)),
             (_, Dimension::Share) => format!("{} %", Num(100.0 * self.measured)),
@@ -385,9 +393,8 @@ impl Judged {
             _ => self.measured_text(),
         };
         let found = match self.short() {
-            Some(share) if self.measured == f64::INFINITY => format!("{found}, as only {share} arrived"),
-            Some(share) => format!("{found} (of those that arrived: {share})"),
-            None => found,
+            Some(share) if self.measured.is_finite() => format!("{found} (of those that arrived: {share})"),
+            _ => found,
         };
         format!("{}: {of} {name}, {metric} {wanted}: {found}", verdict.name())
     }

@@ -6,7 +6,7 @@ use super::html::Html;
 use super::{Run, Sweep, verdict_class};
 use crate::flows;
 use crate::num::{count_text, share_text, three_digits, time_text};
-use crate::require::Verdict;
+use crate::require::{Verdict, endless};
 use crate::sweep::compare;
 use crate::sweep::paired::Paired;
 use serde_json::Value;
@@ -112,13 +112,14 @@ fn variants(run: &Run) -> &[Value] {
 /// A measured value of a requirement.
 fn measured(one: &Value) -> Cell {
     let unit = word(one, "unit");
-    let short = one["arrived_share"].as_f64().map(share_text);
-    if let (Value::Null, Some(share)) = (&one["measured"], &short)
+    let short = one["arrived_share"].as_f64();
+    if let (Value::Null, Some(share)) = (&one["measured"], short)
         && word(one, "verdict") != Verdict::NotEnough.name()
     {
-        return Cell::text(&format!("longer than any time, as only {share} arrived"));
+        return Cell::text(&endless(share));
     }
-    let of_those = short.map_or(String::new(), |share| format!(" (of those that arrived: {share})"));
+    let of_those =
+        short.map(share_text).map_or(String::new(), |share| format!(" (of those that arrived: {share})"));
     let text = |value: f64| match unit {
         "ns" => time_text(value * 1e3),
         "share" => format!("{} %", crate::num::Num(100.0 * value)),
