@@ -42,8 +42,8 @@ fn each_variant_is_judged_by_itself() {
     assert!(told[3]["measured"].is_null() && told[3]["samples"].as_u64() < Some(3688));
 }
 
-/// An echo of 256 octets each way takes 808 ns. With 8 ns less to wait none is in time: each takes longer than any
-/// limit, and the request, which takes half of that, does not hold it.
+/// An echo of 256 octets each way takes 808 ns. With 8 ns less to wait none is in time: each takes longer
+/// than any limit, and the request, which takes half of that, does not hold it.
 #[test]
 fn what_never_came_holds_no_limit() {
     let home = Home::new();
