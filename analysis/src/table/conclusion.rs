@@ -231,9 +231,14 @@ fn shifted(first: &VariantReport, other: &VariantReport) -> Option<String> {
         (moves > 0.1).then_some((moves, flow.name.as_str(), a, b))
     });
     let (_, name, a, b) = rates.reduce(|best, rate| if rate.0 > best.0 { rate } else { best })?;
+    Some(goodput(name, a, b, ""))
+}
+
+/// The rate of flows in both runs, as a part of a sentence; `more`: about the change.
+fn goodput(name: &str, a: f64, b: f64, more: &str) -> String {
     let percent = change_text(a, b).unwrap_or_else(|| "from nothing".into());
     let (a, b) = (three_digits(a), three_digits(b));
-    Some(format!(", goodput of {name} {a} \u{2192} {b} Gb/s ({percent})"))
+    format!(", goodput of {name} {a} \u{2192} {b} Gb/s ({percent}{more})")
 }
 
 fn compared(first: &VariantReport, other: &VariantReport) -> String {
@@ -315,17 +320,13 @@ fn compared(first: &VariantReport, other: &VariantReport) -> String {
     let (a, b) = (hot_before.goodput_gbps, hot_after.goodput_gbps);
     let moved = if a > 0.0 { libm::fabs(change(a, b)) > 0.1 } else { b > 0.0 };
     if moved && before.role == Some(Role::Victim) {
-        let percent = percent(a, b);
-        let (a, b) = (three_digits(a), three_digits(b));
-        text += &format!(", goodput of {} {a} \u{2192} {b} Gb/s ({percent})", hot_after.name);
+        text += &goodput(&hot_after.name, a, b, "");
     } else if before.role == Some(Role::Victim) {
         text += &shifted(first, other).unwrap_or_default();
     }
     for (before, after) in classes {
         let (a, b) = (before.goodput_gbps, after.goodput_gbps);
-        let percent = percent(a, b);
-        let (a, b) = (three_digits(a), three_digits(b));
-        text += &format!(", goodput of {} {a} \u{2192} {b} Gb/s ({percent}{})", before.name, before.alike());
+        text += &goodput(&before.name, a, b, &before.alike());
     }
     if before.role.is_none()
         && change_text(before.goodput_gbps, after.goodput_gbps).is_some_and(|change| is_calm(&change))
