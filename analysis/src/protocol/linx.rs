@@ -1,6 +1,6 @@
 //! Connections of LINX: what a run came to.
 
-use super::{Get, Protocol, TimeRow, counted, flow_name, json, on_purpose};
+use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
@@ -83,10 +83,7 @@ impl Protocol for Linx {
 
     fn times(&self) -> Vec<TimeRow> {
         let first: Get = |run, flow| figure(run, flow, |totals| at_us(totals.first_up));
-        // of what never ended there is no other time
-        let up: Get = |run, flow| {
-            figure(run, flow, |totals| at_us(totals.all_up.filter(|_| totals.all_up != totals.first_up)))
-        };
+        let up: Get = |run, flow| figure(run, flow, |totals| again_us(totals.first_up, totals.all_up));
         let again: Get = |run, flow| {
             figure(run, flow, |totals| {
                 TimesSummary::new(&totals.stats.reestablished).map_or(f64::NAN, |times| times.max_us.0)

@@ -1,6 +1,6 @@
 //! Conduits of session management: what a run came to.
 
-use super::{Get, Protocol, TimeRow, counted, flow_name, json, on_purpose};
+use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{Cell, Column, Get as Cells, csv, notes, whole};
 use crate::metric::{Row, yes};
@@ -65,13 +65,7 @@ impl Protocol for Session {
     }
 
     fn times(&self) -> Vec<TimeRow> {
-        // of what never ended there is no other time
-        let again: Get = |run, flow| {
-            figure(run, flow, |totals| {
-                let again = totals.all_open.filter(|_| totals.all_open != totals.first_open);
-                again.map_or(f64::NAN, |at| us(at.0).0)
-            })
-        };
+        let again: Get = |run, flow| figure(run, flow, |totals| again_us(totals.first_open, totals.all_open));
         vec![
             TimeRow::of(COLUMNS, "all_open_us", true),
             TimeRow {
