@@ -51,8 +51,8 @@ pub(crate) struct TimeRow {
     pub never_gone: fn(&RunData, Option<usize>) -> bool,
 }
 
-/// Since when all that a protocol keeps has been there, if that is not the first time; microseconds. Of what never
-/// ended there is no other time.
+/// Since when all that a protocol keeps has been there, if that is not the first time; microseconds. Of what
+/// never ended there is no other time.
 pub(crate) fn again_us(first: Option<Time>, since: Option<Time>) -> f64 {
     since.filter(|_| since != first).map_or(f64::NAN, |at| at.0 as f64 / 1e6)
 }
