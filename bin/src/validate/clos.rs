@@ -17,7 +17,8 @@ const STATIC: Source = Source::literature(
 pub(crate) fn clos() -> Vec<Row> {
     let topology = json!({ "fat_tree": { "ports": 32, "endpoints": 512 } });
     let flow = json!({
-        "name": "f", "from": "all", "size": 256, "address_bits": 66, "arrivals": { "saturated": { "backlog": 2 } },
+        "name": "f", "from": "all", "size": 256, "address_bits": 66,
+        "arrivals": { "saturated": { "backlog": 2 } },
         "to": { "permutation": { "kind": "random", "seed": 1 } }
     });
     let scenario = scenario(topology, json!([flow]), "150 us", "50 us");
@@ -68,13 +69,13 @@ const FLUID: Source = Source::literature(
     Known::Derived,
 );
 const MEASURED: Source = Source::literature(
-    "Geoffray and Hoefler 2008: 38 % on 512 nodes, crossbars of 32 ports, one static route: a mean over random \
-     pairs that exchange 1 MB both ways, so that the slower way counts",
+    "Geoffray and Hoefler 2008: 38 % on 512 nodes, crossbars of 32 ports, one static route: a mean over \
+     random pairs that exchange 1 MB both ways, so that the slower way counts",
     Known::Abstract,
 );
 const COUNT: Source = Source::literature(
-    "Hoefler, Schneider, Lumsdaine 2008: the effective bisection is the mean of 1 / (flows on the fullest link \
-     of the way) over random halves and pairs",
+    "Hoefler, Schneider, Lumsdaine 2008: the effective bisection is the mean of 1 / (flows on the fullest \
+     link of the way) over random halves and pairs",
     Known::Abstract,
 );
 const CLUSTERS: Source = Source::literature(
@@ -173,9 +174,9 @@ impl Pattern {
         self.ways.iter().map(|way| 1.0 / most(way) as f64).collect()
     }
 
-    /// What flows of two levels leave each other as fluids. Those of an up link take turns there and share one
-    /// buffer behind it, so all of them go as fast as the slowest; an output serves the up links that lead to
-    /// it in turn, and who has not enough for its turn leaves the rest to the others.
+    /// What flows of two levels leave each other as fluids. Those of an up link take turns there and share
+    /// one buffer behind it, so all of them go as fast as the slowest; an output serves the up links that
+    /// lead to it in turn, and who has not enough for its turn leaves the rest to the others.
     fn by_fluid(&self) -> Vec<f64> {
         let mut ups: BTreeMap<Link, f64> = BTreeMap::new();
         let mut downs: BTreeMap<Link, BTreeMap<Link, f64>> = BTreeMap::new();
