@@ -705,7 +705,7 @@ fn stuck(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
 fn transient(reports: &[VariantReport], what: &str, rates: bool) -> String {
     let unsteady: Vec<&str> = reports
         .iter()
-        .filter(|report| !report.window.steady && !(rates && report.window.rates_steady))
+        .filter(|report| !(report.window.steady || rates && report.window.rates_steady))
         .map(|report| report.run.name.as_str())
         .collect();
     match unsteady[..] {
