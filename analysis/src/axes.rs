@@ -491,15 +491,24 @@ pub(crate) fn shorten(text: &str, look: Type, width: f64) -> String {
     String::new()
 }
 
-/// Lines of a panel that lie on one another, so that only the last is seen: places of their lines.
+/// Lines of a panel that lie on one another, so that only the last is seen: places of their lines. Each point
+/// of one lies on the other, wherever that has points of its own: they are thinned where nobody sees it.
 pub(crate) fn coinciding(lines: &[(usize, Vec<(f64, f64)>)]) -> Vec<Vec<usize>> {
     /// Less than half a line apart, page units.
     const SEEN: f64 = 0.75;
-    let on = |a: &[(f64, f64)], b: &[(f64, f64)]| {
-        let near =
-            |(a, b): (&(f64, f64), &(f64, f64))| libm::fabs(a.0 - b.0) < SEEN && libm::fabs(a.1 - b.1) < SEEN;
-        a.len() > 1 && a.len() == b.len() && a.iter().zip(b).all(near)
+    // from a point to the stretch between two others
+    let apart = |at: (f64, f64), pair: &[(f64, f64)]| {
+        let (from, to) = (pair[0], pair[1]);
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let square = dx * dx + dy * dy;
+        let along = if square > 0.0 { ((at.0 - from.0) * dx + (at.1 - from.1) * dy) / square } else { 0.0 };
+        let along = along.clamp(0.0, 1.0);
+        libm::hypot(at.0 - from.0 - along * dx, at.1 - from.1 - along * dy)
     };
+    let beside = |a: &[(f64, f64)], b: &[(f64, f64)]| {
+        a.iter().all(|point| b.windows(2).any(|pair| apart(*point, pair) < SEEN))
+    };
+    let on = |a: &[(f64, f64)], b: &[(f64, f64)]| a.len() > 1 && b.len() > 1 && beside(a, b) && beside(b, a);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (at, (_, line)) in lines.iter().enumerate() {
         match groups.iter_mut().find(|group| on(&lines[group[0]].1, line)) {
@@ -514,6 +523,19 @@ pub(crate) fn coinciding(lines: &[(usize, Vec<(f64, f64)>)]) -> Vec<Vec<usize>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A flat line of three points and one of two are one line, and one that is a unit higher at its end is
+    /// another.
+    #[test]
+    fn lines_with_other_points_may_be_one() {
+        let lines = [
+            (3, vec![(0.0, 0.0), (10.0, 0.0), (10.0, 50.0)]),
+            (5, vec![(0.0, 0.0), (4.0, 0.1), (10.0, 0.0), (10.0, 20.0), (10.0, 50.0)]),
+            (7, vec![(0.0, 0.0), (10.0, 0.0), (10.0, 51.0)]),
+        ];
+        assert_eq!(coinciding(&lines), [[3, 5]]);
+        assert!(coinciding(&lines[1..]).is_empty());
+    }
 
     fn texts(axis: Axis) -> Vec<String> {
         axis.marks().into_iter().map(|(_, text)| text).filter(|text| !text.is_empty()).collect()

@@ -167,11 +167,17 @@ impl Books {
     /// By Little's law, that is the mean number under way, taken from the times of those that arrived. If
     /// only a share f completes, in order, what is missing at the end is 2/f times that. Between the two lies
     /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. Packets
-    /// of synthetic traffic are judged by their loads in the measured time instead.
+    /// of synthetic traffic are judged by their loads in the measured time as well.
     pub fn grows(&self, end_ps: u64) -> bool {
-        let missing = self.asked.saturating_sub(self.arrived) as f64;
         let short = (self.arrived as f64) < COMPLETED_SHARE * self.asked as f64;
-        self.paced && end_ps > 0 && short && missing > 1.5 * self.mean + 3.0
+        self.paced && end_ps > 0 && short && self.piles_up()
+    }
+
+    /// Whether more is missing than is under way at a time in a run that keeps up, see [`Books::grows`]. A run
+    /// that is only some twenty times as long as its latencies ends with a twentieth under way, and so much
+    /// less arrives than is asked for; nothing falls behind for it.
+    pub(crate) fn piles_up(&self) -> bool {
+        self.asked.saturating_sub(self.arrived) as f64 > 1.5 * self.mean + 3.0
     }
 }
 

@@ -4,6 +4,7 @@ use crate::ports::Ports;
 use crate::protocol;
 use crate::report::VariantReport;
 use models::config::{DeviceModel, FabricConfig, PortRules};
+use models::stats::LinkStats;
 
 /// VoQ messages by which something changed. Their rate has words of its own in comparisons.
 pub(crate) const VOQ_MESSAGES: &str = "VoQ messages, without refreshes";
@@ -57,8 +58,11 @@ pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
     // Small numbers that explain large ones: a message that is lost, and what stands still for it.
     let outcome = &report.run.outcome;
     if !outcome.links.is_empty() {
-        let recoveries = outcome.links.iter().map(|(.., stats)| stats.recoveries).sum();
-        counts.push(("recoveries of links", recoveries));
+        let sum = |of: fn(&LinkStats) -> u64| outcome.links.iter().map(|(.., stats)| of(stats)).sum();
+        counts.push(("recoveries of links", sum(|stats| stats.recoveries)));
+        counts.push(("link timeouts", sum(|stats| stats.timeouts)));
+        counts.push(("refusals for errors (packet-not-accepted)", sum(|stats| stats.not_accepted)));
+        counts.push(("refusals without room (packet-retry)", sum(|stats| stats.retries)));
     }
     if report.run.config.stall_after.is_some() {
         counts.push(("stalls that the watchdog found", outcome.stalls.len() as u64));
@@ -74,6 +78,7 @@ pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
         counts.push(("VoQ messages of refreshes", refreshed));
     }
     if tells(report, &ports) {
+        counts.push(("characters of VoQ messages with symbols of their own", ports.voq_characters()));
         counts.push(("VoQ messages to neighbours that sent nothing", ports.voq_unheeded()));
     }
     counts

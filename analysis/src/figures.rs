@@ -16,11 +16,13 @@ use crate::scene::{Align, Scene, text_width};
 use bars::{ACCEPTED, EFFICIENCY, GOODPUT, PER_SLOT, RETRY, TRANSFERS, bars, decomposition};
 use models::stats::TranslatorTotals;
 use std::collections::BTreeSet;
+use steady::Quantity;
 
 mod bars;
 mod conduits;
 mod detection;
 mod notes;
+mod steady;
 mod things;
 mod timeouts;
 mod victims;
@@ -173,12 +175,13 @@ static ROWS: [Row; 21] = [
         "distribution of the latency of packets, from creation to last bit",
         |caption, reports| {
             let title = "Latency of packets from creation to last bit";
-            latency_cdf(caption, reports, title, PACKETS, Shape::Distribution, |flow| &flow.spread.latency)
+            let creation = Quantity::Latency(PACKETS);
+            latency_cdf(caption, reports, title, creation, Shape::Distribution)
         },
     ),
     row("network_latency_cdf", "likewise from the first bit on the injection link", |caption, reports| {
         let title = "Network latency (from the first bit on the injection link)";
-        latency_cdf(caption, reports, title, ON_LINKS, Shape::Distribution, |flow| &flow.spread.network)
+        latency_cdf(caption, reports, title, Quantity::Network, Shape::Distribution)
     }),
     row(
         "latency_tail",
@@ -190,14 +193,14 @@ static ROWS: [Row; 21] = [
     }),
     row("message_cdf", "distribution of the latency of messages", |caption, reports| {
         let title = format!("Latency of {} from protocol to protocol", plural(reports, MESSAGES));
-        latency_cdf(caption, reports, &title, MESSAGES, Shape::Distribution, |flow| &flow.spread.latency)
+        latency_cdf(caption, reports, &title, Quantity::Latency(MESSAGES), Shape::Distribution)
     }),
     row("message_decomposition", "where the time of messages goes", |caption, reports| {
         decomposition(caption, reports, MESSAGES)
     }),
     row("round_trip_cdf", "distribution of round trips", |caption, reports| {
         let title = "Round trips from request to response";
-        latency_cdf(caption, reports, title, TRIPS, Shape::Distribution, |flow| &flow.spread.latency)
+        latency_cdf(caption, reports, title, Quantity::Latency(TRIPS), Shape::Distribution)
     }),
     row("round_trip_decomposition", "where the time of round trips goes", |caption, reports| {
         decomposition(caption, reports, TRIPS)
@@ -329,17 +332,20 @@ fn tails(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
         "message" => format!("Tails of the latency of {what}, from protocol to protocol"),
         _ => format!("Tails of {what}, from request to response"),
     };
-    latency_cdf(caption, reports, &title, level, Shape::Tail, |flow| &flow.spread.latency)
+    latency_cdf(caption, reports, &title, Quantity::Latency(level), Shape::Tail)
 }
 
 fn latency_cdf(
     caption: &Caption,
     reports: &[VariantReport],
     title: &str,
-    level: Level,
+    quantity: Quantity,
     shape: Shape,
-    of: impl Fn(&FlowReport) -> &Spread,
 ) -> Option<Scene> {
+    let (level, of): (Level, fn(&FlowReport) -> &Spread) = match quantity {
+        Quantity::Latency(level) => (level, |flow| &flow.spread.latency),
+        _ => (ON_LINKS, |flow| &flow.spread.network),
+    };
     if !level.is_in(reports) {
         return None;
     }
@@ -482,10 +488,11 @@ fn latency_cdf(
         ),
     };
     let (contents, unlike) = (contents(reports, shown, level), unlike(reports, shown, level));
+    let unsteady = steady::times(reports, shown, quantity);
     let waiting = still_under_way(reports, shown, level);
     let unmeasured = unmeasured(reports, shown, level);
-    let (lost, transient) = (never_there(reports, shown, level), transient(reports, "curves", false));
-    let parts = [&share, &contents, short, &few, &lost, &waiting, &unlike, &unmeasured, &transient, &note];
+    let lost = never_there(reports, shown, level);
+    let parts = [&share, &contents, short, &few, &lost, &waiting, &unlike, &unsteady, &unmeasured, &note];
     let more = joined(&parts);
     heading(&mut scene, &format!("{title}{}", not_of(reports, level)), &subtitle(caption, &more));
     legend(&mut scene, (MARGIN, 66.0), PAGE - 2.0 * MARGIN, &keys);
@@ -700,20 +707,19 @@ fn stuck(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     listed("some wait for longer than any that arrived", LISTED, all.into_iter().map(|one| one.1))
 }
 
-/// Variants without a steady state: how long they ran is part of their values. `what`: these values, which
-/// are `rates` that may be steady where times climb.
-fn transient(reports: &[VariantReport], what: &str, rates: bool) -> String {
-    let unsteady: Vec<&str> = reports
-        .iter()
-        .filter(|report| !(report.window.steady || rates && report.window.rates_steady))
-        .map(|report| report.run.name.as_str())
-        .collect();
-    match unsteady[..] {
-        [] => String::new(),
-        _ if unsteady.len() == reports.len() => format!("not steady: {what} depend on the length of the run"),
-        ref some => format!("not steady, {what} depend on the length of the run: {}", some.join(", ")),
+/// Variants without a steady state, for what is counted in all of a run and has no course over time.
+fn transient(reports: &[VariantReport]) -> String {
+    let unsteady = reports.iter().filter(|report| !report.window.steady);
+    let unsteady: Vec<String> = unsteady.map(|report| report.run.name.clone()).collect();
+    match !unsteady.is_empty() && unsteady.len() == reports.len() {
+        true => UNSTEADY.into(),
+        false => listed(UNSTEADY, LISTED, unsteady.into_iter()),
     }
 }
+
+/// For a caption.
+const UNSTEADY: &str =
+    "runs that are not steady as a whole: times still climb, or somebody begins or ends in what is measured";
 
 /// For a caption, where packets or messages of a flow are not all what users wait for, or not of one size,
 /// and differ in that from variant to variant: a variant with more small ones looks faster, whatever its data
@@ -1405,13 +1411,14 @@ impl Scales {
         let grains: BTreeSet<u64> =
             reports.iter().zip(&self.of).map(|(report, scale)| scale.grain(report)).collect();
         let text = |ps: &u64| time_text(*ps as f64);
+        // One that ends with an arrival has half a packet, message or PDU more in it than others in the mean.
+        let last = match reports.iter().any(|report| report.window.ended) {
+            true => "the last over the rest as well, which ends with an arrival and looks higher for it",
+            false => "the last over the rest as well",
+        };
         match (grains.first(), grains.last()) {
-            (Some(one), Some(other)) if one == other => {
-                format!("means over {}, the last over the rest as well", text(one))
-            }
-            (Some(least), Some(most)) => {
-                format!("means over {} to {}, the last over the rest as well", text(least), text(most))
-            }
+            (Some(one), Some(other)) if one == other => format!("means over {}, {last}", text(one)),
+            (Some(least), Some(most)) => format!("means over {} to {}, {last}", text(least), text(most)),
             _ => String::new(),
         }
     }
@@ -1632,6 +1639,13 @@ fn chosen(means: &[Vec<QueueMean>]) -> Vec<QueueMean> {
     peaks
 }
 
+/// Names of the ports whose queues [`queues`] draws.
+pub(crate) fn queues_drawn(reports: &[VariantReport]) -> BTreeSet<String> {
+    let panels = &reports[..reports.len().min(PANELS_SHOWN)];
+    let means: Vec<Vec<QueueMean>> = panels.iter().map(queue_means).collect();
+    chosen(&means).into_iter().map(|queue| queue.1).collect()
+}
+
 /// `None` if the run took no samples, or no queue ever held anything to speak of.
 fn queues(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let panels = &reports[..reports.len().min(PANELS_SHOWN)];
@@ -1821,7 +1835,7 @@ mod tests {
     fn distributions_of_many_variants_are_parted() {
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let of = |reports: &[VariantReport]| {
-            latency_cdf(&caption, reports, "t", PACKETS, Shape::Distribution, |flow| &flow.spread.latency)
+            latency_cdf(&caption, reports, "t", Quantity::Latency(PACKETS), Shape::Distribution)
                 .unwrap()
                 .to_svg()
         };
@@ -1829,6 +1843,47 @@ mod tests {
         let (seven, eight) = (of(&eight[..7]), of(&eight));
         assert!(!seven.contains(" to variant"));
         assert!(eight.contains(", variant-0 to variant-3") && eight.contains(", variant-4 to variant-7"));
+    }
+
+    /// All seven lie on one another, and their names are longer than a panel: each of them can be read below it.
+    #[test]
+    fn every_line_that_is_hidden_is_named() {
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let mut reports = variants::<7>(2);
+        for (n, report) in reports.iter_mut().enumerate() {
+            let data =
+                RunData { name: format!("a long name of a variant, number {n}"), ..many_flows(2, WITH) };
+            *report = VariantReport::new(data);
+        }
+        let drawn = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
+        let words: Vec<&str> = drawn.lines().filter(|line| !line.starts_with('<')).collect();
+        let words = words.join(" ");
+        let list = words.split("one line: ").nth(1).expect("they lie on one another");
+        let all: Vec<String> = reports.iter().map(|report| report.run.name.clone()).collect();
+        assert!(list.starts_with(&all.join(" = ")), "{list}");
+    }
+
+    /// A label with the name of a protocol is longer than the axis of one panel of several, and would lie on
+    /// the keys above it.
+    #[test]
+    fn labels_are_no_longer_than_their_axes() {
+        let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
+        for flow in reports.iter_mut().flat_map(|report| &mut report.flows) {
+            flow.messages = Some(Box::new(flow.clone()));
+            flow.above = Some(Above {
+                carries: "frames of Scheduled Transfer",
+                nothing_else: true,
+                latency: "mean time of a Transfer",
+                sum_ps: 1,
+                count: 1,
+                lost_late: 0,
+                touched: [0; 2],
+            });
+        }
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let drawn = svg(&caption, &reports, "latency_tail").expect("it is drawn");
+        let label = drawn.lines().find(|line| line.ends_with("that take longer (%)")).expect("a label");
+        assert!(drawn.matches(label).count() == 2 && text_width(label, LABEL) <= 230.0, "{label}");
     }
 
     /// What is less than a pixel everywhere has no key; all flows of a study with many variants have bars.
@@ -1937,6 +1992,9 @@ mod tests {
         ] {
             assert!(svg(&caption, &reports, name).expect("it is drawn").contains(what), "{name}");
         }
+        // no other picture of a single run has them
+        let single = svg(&caption, &reports[..1], "times").expect("it is drawn");
+        assert!(single.contains("mean time of a Transfer") && single.contains("2.00 \u{b5}s"), "{single}");
         reports.iter_mut().for_each(|report| report.flows[0].above = None);
         assert!(things::taken(&caption, &reports).is_none());
         assert!(all(&caption, &reports).iter().all(|figure| !figure.svg.contains("not of Transfers")));
@@ -2185,6 +2243,68 @@ mod tests {
 
     const WITHOUT_NAME: &str = "base";
 
+    /// Of a run with more full queues of hosts than `queues.csv` has room for, it has those that are drawn as
+    /// well: each key of the picture stands in the file.
+    #[test]
+    fn what_is_drawn_of_queues_is_in_a_file() {
+        let mut data = run(WITH);
+        let mut config = (*data.config).clone();
+        let hosts = crate::series::QUEUES_LISTED as u32 + 6;
+        let switch = config.devices.pop().expect("it is the last");
+        for n in config.devices.len() as u32..hosts {
+            let mut host = config.devices[0].clone();
+            host.path = format!("ep/{n}");
+            config.devices.push(host);
+        }
+        config.devices.push(switch);
+        config.links.iter_mut().for_each(|link| link.b.0 = hosts);
+        let ports: Arc<Vec<(u32, u8)>> =
+            Arc::new((0..hosts).map(|host| (host, 0)).chain([(hosts, 5)]).collect());
+        data.collector = Collector::new(&CollectorConfig::new(&config, LENGTH));
+        const EVERY: u64 = 1_000_000;
+        for at in (EVERY..LENGTH.0).step_by(EVERY as usize) {
+            let mut sample = models::probe::Sample {
+                at: Time(at),
+                since: Time(at - EVERY),
+                ports: Arc::clone(&ports),
+                ..Default::default()
+            };
+            for (device, _) in ports.iter() {
+                sample.input_ps.push(0);
+                sample.waiting_ps.push(EVERY * if *device == hosts { 3 } else { 9 });
+            }
+            models::Probe::sample(&mut data.collector, &sample);
+        }
+        data.config = Arc::new(config);
+        let reports = [VariantReport::new(data)];
+        let drawn = queues_drawn(&reports);
+        assert_eq!(drawn.iter().collect::<Vec<_>>(), ["leaf/0:5"]);
+        let file = crate::series::queues_csv(&reports);
+        assert!(file.lines().any(|line| line.contains("leaf/0:5,")), "{}", &file[..200]);
+        let listed: BTreeSet<&str> = file.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+        assert_eq!(listed.len(), crate::series::QUEUES_LISTED + 1);
+    }
+
+    /// One link with a message that rides and two with a symbol of eight characters of their own: 16 characters.
+    /// What links do is counted in words of its own.
+    #[test]
+    fn what_messages_and_errors_of_links_come_to_is_counted() {
+        let mut report = VariantReport::new(run(WITH));
+        let at = report.run.outcome.ports.iter_mut().find(|port| (port.0, port.1) == (6, 2)).expect("a port");
+        (at.2.voq_riding, at.2.voq_standalone) = (1, 2);
+        let end = models::stats::LinkStats { timeouts: 3, not_accepted: 5, retries: 7, ..Default::default() };
+        report.run.outcome.links = vec![(0, 0, end), (6, 0, end)];
+        let counts = crate::counts::measures(&report);
+        for (what, law) in [
+            ("characters of VoQ messages with symbols of their own", 16),
+            ("link timeouts", 6),
+            ("refusals for errors (packet-not-accepted)", 10),
+            ("refusals without room (packet-retry)", 14),
+        ] {
+            assert_eq!(counts.iter().find(|count| count.0 == what).map(|count| count.1), Some(law), "{what}");
+        }
+    }
+
     /// Links of which one end repeats packets are in one variant only, and their repetitions are the result.
     #[test]
     fn what_only_some_variants_count_is_shown() {
@@ -2232,6 +2352,44 @@ mod tests {
         assert_eq!(says(&report), (true, true, true));
     }
 
+    /// A packet every microsecond takes 100 us, in a run of 2 ms: 1 900 of 2 000 arrive, and 100 are under way
+    /// at any time (Little's law). The flow does not fall behind for it, its curve ends at 100 %, and nothing is
+    /// "not there". Where each takes longer than the one before, so that 1 000 are under way at the end, and
+    /// 500 on average, it falls behind; and where those of the second half take 100 us and those before 50.
+    #[test]
+    fn what_is_on_its_way_in_a_short_run_is_not_left_behind() {
+        let report = |slower: u64| {
+            let mut data = run(WITH);
+            data.warmup = crate::Warmup::Fixed(0);
+            data.collector = Collector::new(&CollectorConfig::new(&data.config, LENGTH));
+            let mut left = 0;
+            for created in (0..LENGTH.0).step_by(1_000_000) {
+                let latency = match slower {
+                    0 => 100_000_000,
+                    1 => created,
+                    _ if created > LENGTH.0 / 2 => 100_000_000,
+                    _ => 50_000_000,
+                };
+                let mut delivery = super::synthetic::plain(created + latency, latency, 0);
+                delivery.link_ps = 114_000;
+                models::Probe::offered(&mut data.collector, &super::synthetic::offer(&delivery));
+                match created + latency <= LENGTH.0 {
+                    true => models::Probe::delivered(&mut data.collector, &delivery),
+                    false => left += 1,
+                }
+            }
+            data.outcome.left =
+                vec![models::stats::FlowLeft { packets: left, to_arrive: left, ..Default::default() }; 1];
+            VariantReport::new(data)
+        };
+        let (short, behind) = (report(0), report(1));
+        assert!(report(2).flows[0].falls_behind);
+        assert_eq!((short.flows[0].arrived, short.flows[0].left), (1_901, 99));
+        assert!(!short.flows[0].saturated && !short.flows[0].falls_behind);
+        assert_eq!(come_share(&short, &short.flows[0], PACKETS), 1.0);
+        assert!(behind.flows[0].falls_behind && come_share(&behind, &behind.flows[0], PACKETS) < 0.51);
+    }
+
     /// Of a closed loop that made a tenth of the packets that it makes elsewhere only these few are in a
     /// distribution, so it says how few; open loops make as many as they were told to.
     #[test]
@@ -2268,31 +2426,77 @@ mod tests {
         assert_eq!(starved(&open, &names, PACKETS), "");
     }
 
-    /// Values of a variant whose times still climb are those of its length.
+    /// By hand: of two flows that get a packet every microsecond one takes 1 us in one variant, and 1 us to
+    /// 15 us in another, evenly, at its source. So its mean from creation is that of the length of the run,
+    /// whatever the run as a whole is said to be; its rate is not, nor its network latency, nor the other
+    /// flow. One that is done after half of the run has half of its rate in a run as long again.
+    #[test]
+    fn who_is_not_steady_is_named_in_what_is_not() {
+        let report = |name: &str, climb: u64, half: bool| {
+            let mut data = run(WITH);
+            data.name = name.into();
+            data.warmup = crate::Warmup::Fixed(0);
+            data.collector = Collector::new(&CollectorConfig::new(&data.config, LENGTH));
+            let end = |flow| if half && flow == 1 { LENGTH.0 / 2 } else { LENGTH.0 };
+            for at in (20_000_000..LENGTH.0).step_by(1_000_000) {
+                for flow in (0..2).filter(|flow| at < end(*flow)) {
+                    let wait =
+                        if flow == 0 { 14_000_000 * climb * (at / 1_000) / (LENGTH.0 / 1_000) } else { 0 };
+                    let mut delivery = super::synthetic::plain(at, 1_000_000 + wait, flow);
+                    delivery.parts[Cause::OutputContention] = 1_000_000;
+                    delivery.parts[Cause::SourceQueue] = wait;
+                    delivery.parts.source = wait;
+                    models::Probe::offered(&mut data.collector, &super::synthetic::offer(&delivery));
+                    models::Probe::delivered(&mut data.collector, &delivery);
+                }
+            }
+            VariantReport::new(data)
+        };
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let said = |reports: &[VariantReport], name: &str| {
+            let drawn = svg(&caption, reports, name).expect("it is drawn");
+            let words: Vec<&str> = drawn.lines().filter(|line| !line.starts_with('<')).collect();
+            let words = words.join(" ");
+            let at = words.find("not steady").map(|at| &words[at..])?;
+            Some(at.split(" \u{b7} ").next().unwrap_or(at).to_owned())
+        };
+        let mut reports = [report("flat", 0, false), report("climbs", 1, false)];
+        reports[0].window.steady = false;
+        let victim = reports[0].flows[0].name.clone();
+        for name in ["goodput", "load", "network_latency_cdf"] {
+            assert_eq!(said(&reports, name), None, "{name}");
+        }
+        for (name, law) in [
+            ("decomposition", "not steady, mean depends on the length of the run"),
+            ("latency_cdf", "not steady, they depend on the length of the run"),
+            ("latency_tail", "not steady, they depend on the length of the run"),
+            ("victims", "not steady, they depend on the length of the run"),
+        ] {
+            let said = said(&reports, name).unwrap_or_default();
+            // the only one that is not hot
+            let at = if name == "victims" { "climbs".into() } else { format!("{victim} in climbs") };
+            assert!(said.starts_with(&format!("{law}: {at}")), "{name}: {said}");
+        }
+        let reports = [report("flat", 0, false), report("half", 0, true)];
+        let hot = &reports[0].flows[1].name;
+        for name in ["goodput", "load"] {
+            let said = said(&reports, name).unwrap_or_default();
+            assert!(said.contains(&format!("length of the run: {hot} in half")), "{name}: {said}");
+        }
+        assert_eq!(said(&reports, "decomposition"), None);
+    }
+
+    /// What is counted in all of a run has no course: the variants that are not steady are named.
     #[test]
     fn variants_that_are_not_steady_are_named() {
         let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
-        let names: Vec<String> = reports.iter().map(|report| report.run.name.clone()).collect();
+        let name = reports[1].run.name.clone();
         (reports[0].window.steady, reports[1].window.steady) = (true, true);
-        assert_eq!(transient(&reports, "means", false), "");
+        assert_eq!(transient(&reports), "");
         reports[1].window.steady = false;
-        let law = format!("not steady, means depend on the length of the run: {}", names[1]);
-        assert_eq!(transient(&reports, "means", false), law);
-        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
-        for name in ["goodput", "decomposition"] {
-            let figure = svg(&caption, &reports, name).expect("it is drawn");
-            assert!(figure.contains("not steady"), "{name}");
-        }
-        // where times climb alone, rates are what they are
-        reports[1].window.rates_steady = true;
-        let told = |name: &str, reports: &[VariantReport]| {
-            svg(&caption, reports, name).expect("it is drawn").contains("not steady")
-        };
-        assert!(!told("goodput", &reports) && !told("load", &reports));
-        assert!(told("decomposition", &reports) && told("latency_cdf", &reports));
-        reports[1].window.rates_steady = false;
+        assert_eq!(transient(&reports), format!("{UNSTEADY}: {name}"));
         reports[0].window.steady = false;
-        assert_eq!(transient(&reports, "means", false), "not steady: means depend on the length of the run");
+        assert_eq!(transient(&reports), UNSTEADY);
     }
 
     /// Where a ratio has no value a dash stands where its bar would begin, on the page.

@@ -228,6 +228,16 @@ impl<'a> Ports<'a> {
         self.linked.iter().map(of).sum()
     }
 
+    /// Characters that VoQ messages cost: those of symbols of their own. One that rides costs none.
+    pub fn voq_characters(&self) -> u64 {
+        let links = self.report.run.config.links.iter();
+        let sent = |end| {
+            let at = self.linked.binary_search_by_key(&end, |(device, port, _)| (*device, *port));
+            at.map_or(0, |at| self.linked[at].2.voq_standalone)
+        };
+        links.map(|link| u64::from(link.symbol_chars) * (sent(link.a) + sent(link.b))).sum()
+    }
+
     /// VoQ messages to neighbours that sent no packet through that link: there was nothing to stop.
     pub fn voq_unheeded(&self) -> u64 {
         let silent: BTreeSet<(u32, u8)> = self

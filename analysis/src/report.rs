@@ -112,7 +112,8 @@ pub struct FlowReport {
     pub closed_loop: bool,
     /// Some sources are closed loops and others are not: the offered load is that of both, and means little.
     pub mixed_loops: bool,
-    /// Accepted is less than [`SATURATION_SHARE`] of offered, what is asked for grows faster than what
+    /// Accepted is less than [`SATURATION_SHARE`] of offered and that is not merely on its way
+    /// ([`Books::piles_up`]), what is asked for grows faster than what
     /// completes ([`Books::grows`]), or a source is a closed loop without an end: it always has more to send.
     pub saturated: bool,
     /// Less completes than is asked for, which closed loops cannot tell; of all flows, that of any.
@@ -310,7 +311,7 @@ impl VariantReport {
             octets += rate.octets;
             report.set_rate(&rate);
             // what protocols send again is offered, and is not asked for
-            report.saturated &= report.protocol.is_none();
+            report.saturated &= report.protocol.is_none() && (report.books.piles_up() || slows(&bins));
             report.saturated |= report.books.grows(run.outcome.end.0);
             report.set_loops(sources_of(&run.config, index as u16));
             // who has sent all that it had to is not saturated
@@ -815,6 +816,16 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
             climbing(collector, cut_at(a.drop.max(latency_bin), "MSER-5", a.steady && b.steady))
         }
     }
+}
+
+/// Whether who arrives in the second half of a run takes longer than all by a twentieth or more: a queue that
+/// grows slowly, or in bursts, may have no more in it at the end of a run than it had on average.
+fn slows(bins: &[Bin]) -> bool {
+    let mean = |bins: &[Bin]| {
+        let packets: u64 = bins.iter().map(|bin| bin.packets).sum();
+        ratio(bins.iter().map(|bin| bin.latency_ps).sum(), packets.into())
+    };
+    mean(&bins[bins.len() / 2..]) >= 1.05 * mean(bins)
 }
 
 /// The window, not steady if somebody is done in it and others go on: the load is another one from then on.

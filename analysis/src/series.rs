@@ -16,7 +16,7 @@ pub(crate) use congestion::{packed, unpacked};
 pub(crate) use timeouts::REASONS;
 pub use timeouts::timeouts_csv;
 
-/// Ports in `queues.csv`, for each variant; `links.csv` has the high-water marks of all.
+/// Ports in `queues.csv`, for each variant, beside those that a figure draws; `links.csv` has the high-water marks of all.
 pub const QUEUES_LISTED: usize = 64;
 
 /// A file of the folder `series`.
@@ -243,8 +243,10 @@ const QUEUES: Columns<Queue, 4> = [
     }),
 ];
 
-/// Occupancy of the queues of ports over time: of the fullest [`QUEUES_LISTED`] ports of each variant.
+/// Occupancy of the queues of ports over time: of the fullest [`QUEUES_LISTED`] ports of each variant, and of
+/// those whose queues are drawn. Hosts are among the fullest, and source queues are not drawn.
 pub fn queues_csv(reports: &[VariantReport]) -> String {
+    let drawn = crate::figures::queues_drawn(reports);
     csv(&QUEUES, variants(reports), |report| {
         let collector = &report.run.collector;
         let mut fullest: Vec<(u128, (u32, u8))> = collector
@@ -254,7 +256,11 @@ pub fn queues_csv(reports: &[VariantReport]) -> String {
             .filter(|(sum, _)| *sum > 0)
             .collect();
         fullest.sort_by_key(|&(sum, port)| (std::cmp::Reverse(sum), port));
-        fullest.truncate(QUEUES_LISTED);
+        let mut place = 0;
+        fullest.retain(|(_, (device, port))| {
+            place += 1;
+            place <= QUEUES_LISTED || drawn.contains(&report.port_name(*device, *port))
+        });
         fullest.sort_by_key(|&(_, port)| port);
         let bins = |port: (u32, u8)| {
             (0..report.window.to_bin).filter_map(move |bin| {

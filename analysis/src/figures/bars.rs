@@ -2,7 +2,9 @@
 
 use super::{
     Caption, LISTED, Level, PACKETS, come_share, contents, ended, flow_names, joined, left_out, listed,
-    not_of, plural, subtitle, told, transient, unlike,
+    not_of, plural,
+    steady::{self, Quantity},
+    subtitle, told, transient, unlike,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
@@ -104,6 +106,9 @@ pub(super) struct Metric {
     level: Level,
     /// Who has such a value as well and is not shown, and why, where that is so.
     left_out: Option<(Level, &'static str)>,
+    /// What it comes from, whose course over time tells whether it depends on the length of the run. `None`: it
+    /// is of all of the run.
+    course: Option<Quantity>,
     of: fn(&FlowReport) -> Estimate,
 }
 
@@ -124,9 +129,14 @@ const ENDLESS: Level = Level { of: |flow| flow.rate_span.is_none().then_some(flo
 
 impl Metric {
     /// How a value differs from another one: of percentages in points, as a share of a share would be taken
-    /// for these.
-    fn change(&self, before: f64, after: f64) -> Option<String> {
-        if self.is_percentage() { points_text(before, after) } else { change_text(before, after) }
+    /// for these. And whether that may be chance, where both have intervals: it is less than the half width
+    /// of the interval of a difference.
+    fn change(&self, before: Estimate, after: Estimate) -> Option<(String, &'static str)> {
+        let of = if self.is_percentage() { points_text } else { change_text };
+        let text = of(before.value, after.value)?;
+        let chance = libm::hypot(before.half_width, after.half_width);
+        let within = !text.starts_with('±') && libm::fabs(after.value - before.value) <= chance;
+        Some((text, if within { ", within intervals" } else { "" }))
     }
 
     fn is_percentage(&self) -> bool {
@@ -163,6 +173,7 @@ pub(super) const GOODPUT: Metric = Metric {
     law: |_| None,
     level: MOVING,
     left_out: None,
+    course: Some(Quantity::Payload),
     of: |flow| flow.goodput_gbps,
 };
 
@@ -176,6 +187,7 @@ pub(super) const ACCEPTED: Metric = Metric {
     law: |_| None,
     level: ENDLESS,
     left_out: Some((MOVING, "not shown, since what it has to send ends")),
+    course: Some(Quantity::Load),
     of: |flow| Estimate {
         value: 100.0 * flow.accepted_load.value,
         half_width: 100.0 * flow.accepted_load.half_width,
@@ -192,6 +204,7 @@ pub(super) const PER_SLOT: Metric = Metric {
     law: saturation_law,
     level: PACKETS,
     left_out: None,
+    course: Some(Quantity::Load),
     of: |flow| flow.per_slot.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }),
 };
 
@@ -221,6 +234,7 @@ pub(super) const EFFICIENCY: Metric = Metric {
     law: |_| None,
     level: CARRYING,
     left_out: None,
+    course: None,
     of: |flow| counted(flow, efficiency),
 };
 
@@ -239,6 +253,7 @@ pub(super) const RETRY: Metric = Metric {
     law: |_| None,
     level: PROTOCOLS,
     left_out: None,
+    course: None,
     of: |flow| counted(flow, retry_share),
 };
 
@@ -254,6 +269,7 @@ pub(super) const TRANSFERS: Metric = Metric {
     law: |_| None,
     level: TRANSFERRING,
     left_out: None,
+    course: None,
     of: |flow| Estimate { value: flow.transfer_gbps.unwrap_or(f64::NAN), half_width: f64::NAN },
 };
 
@@ -314,7 +330,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let changed = |row: &Row<'_>| {
         let base = bases[row.variant];
         let before = reports[base].flow(&row.flow.name).and_then(metric.level.of).map(metric.of)?;
-        let change = metric.change(before.value, (metric.of)(row.flow).value)?;
+        let change = metric.change(before, (metric.of)(row.flow))?;
         (row.variant != base).then_some((base, change))
     };
     let compared: BTreeSet<usize> = rows.iter().filter_map(changed).map(|(base, _)| base).collect();
@@ -333,7 +349,10 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let trap = rows.iter().find_map(|row| (metric.trap)(&reports[row.variant], row.flow)).unwrap_or("");
     let missing = rows.iter().any(|row| !(metric.of)(row.flow).value.is_finite());
     let missing = if missing { metric.missing } else { "" };
-    let transient = transient(reports, "means", true);
+    let transient = match metric.course {
+        Some(quantity) => steady::means(reports, &names[..flows], quantity),
+        None => transient(reports),
+    };
     let left = metric.left_out.map_or(String::new(), |(level, why)| {
         let all = flow_names(reports, level);
         let others: Vec<String> =
@@ -350,9 +369,9 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let value_text = |row: &Row<'_>| {
         let change = match changed(row) {
             None => String::new(),
-            Some((_, change)) if compared.len() == 1 => format!("  ({change})"),
-            Some((base, change)) => {
-                format!("  ({change} against {})", shorten(&reports[base].run.name, LABEL, BASE))
+            Some((_, (change, within))) if compared.len() == 1 => format!("  ({change}{within})"),
+            Some((base, (change, within))) => {
+                format!("  ({change} against {}{within})", shorten(&reports[base].run.name, LABEL, BASE))
             }
         };
         format!("{}{change}", three_digits((metric.of)(row.flow).value))
@@ -513,14 +532,14 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
     let note = left_out(flows, names.len(), "flows");
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let (contents, unlike) =
-        (contents(reports, &names[..flows], level), unlike(reports, &names[..flows], level));
+    let (contents, quantity) = (contents(reports, &names[..flows], level), Quantity::Latency(level));
+    let unlike = unlike(reports, &names[..flows], level);
     let over = format!("mean over the {}", ended(reports, level));
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
     let beside = if apart { before_network(&rows, &sum) } else { "" };
     let flat = apart && rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
-    let transient = transient(reports, "means", false);
+    let transient = steady::means(reports, &names[..flows], quantity);
     let more =
         joined(&[variant, &over, &contents, level.trap, beside, &unlike, flat, &thin, &transient, &note]);
     let title = format!("Where the time of {} goes{}", plural(reports, level), not_of(reports, level));
@@ -628,5 +647,25 @@ fn segment(scene: &mut Scene, panel: &Panel, (from, to): (f64, f64), y: f64, cau
     if x1 - x0 > text_width(text, TICK) + 8.0 {
         let look = Type { color: if is_light(color) { INK } else { WHITE }, ..TICK };
         scene.text(((x0 + x1) / 2.0, y + BAR / 2.0 + 4.2), text, look, Align::Center);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: 20.0 and 20.4 with half widths of 0.3 and 0.4 have a difference of 0.4 in 0.5, and 20.0 and
+    /// 20.6 one of 0.6 in 0.5; what has no interval is as different as it is.
+    #[test]
+    fn differences_within_intervals_are_told() {
+        let of = |value, half_width| Estimate { value, half_width };
+        let told = |after| ACCEPTED.change(of(20.0, 0.3), after).expect("both are known");
+        let law = |text: &str, within| (text.to_owned(), within);
+        assert_eq!(told(of(20.4, 0.4)), law("+0.4 points", ", within intervals"));
+        assert_eq!(told(of(20.6, 0.4)), law("+0.6 points", ""));
+        assert_eq!(told(of(20.4, f64::NAN)), law("+0.4 points", ""));
+        assert_eq!(told(of(20.01, 0.4)), law("±0 points", ""));
+        let goodput = GOODPUT.change(of(20.0, 0.3), of(20.4, 0.4));
+        assert_eq!(goodput, Some(law("+2 %", ", within intervals")));
     }
 }

@@ -276,8 +276,8 @@ fn alike_lists(alike: &[Thing], variants: usize) -> [String; 4] {
     ]
 }
 
-/// Times that are the purpose of protocols, variant by variant. `None`: there are none, or no variants to
-/// compare.
+/// Times that are the purpose of protocols, variant by variant; of a single run as well, as no other picture
+/// has them. `None`: there are none, or all variants have the same.
 pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scene> {
     let found: Vec<_> = reports.iter().map(times).collect();
     let mut kinds: Vec<(&str, &str)> = Vec::new();
@@ -286,7 +286,7 @@ pub(super) fn taken(caption: &Caption, reports: &[VariantReport]) -> Option<Scen
             kinds.push((what, whose));
         }
     }
-    if kinds.is_empty() || reports.len() < 2 {
+    if kinds.is_empty() {
         return None;
     }
     let several = |what: &str| kinds.iter().filter(|kind| kind.0 == what).count() > 1;

@@ -1,7 +1,7 @@
 //! What congestion costs those who have nothing to do with it, and what freeing them costs the hot flows:
 //! variants side by side.
 
-use super::{Caption, UNDER_WAY_SHARE, joined, subtitle, transient};
+use super::{Caption, PACKETS, UNDER_WAY_SHARE, joined, steady, subtitle};
 use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
 use crate::books::Books;
 use crate::estimate::quantile_samples;
@@ -330,7 +330,15 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         (false, Some(_)) if !short.is_empty() => "percentiles are those of all that was asked for",
         _ => "",
     };
-    let more = joined(&[declared, &others, &short, measured, never, &transient(reports, "means", false)]);
+    let mut shown: Vec<&str> = Vec::new();
+    for row in &rows {
+        if !shown.contains(&row.flow.name.as_str()) {
+            shown.push(&row.flow.name);
+        }
+    }
+    let rates = steady::rates(reports, &shown);
+    let times = steady::times(reports, &shown, steady::Quantity::Latency(PACKETS));
+    let more = joined(&[declared, &others, &short, measured, never, &rates, &times]);
     heading(&mut scene, title, &subtitle(caption, &more));
     let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
     for (n, column) in columns.iter().enumerate() {

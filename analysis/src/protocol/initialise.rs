@@ -83,6 +83,12 @@ impl Protocol for Initialise {
             ("locks that two processors had at a time", sum(|totals| totals.together)),
         ]
     }
+
+    fn measures(&self, outcome: &Outcome) -> Vec<(&'static str, u64)> {
+        let all = || outcome.totals.of::<InitialiseTotals>();
+        let met = all().map(|totals| totals.stats.locked + totals.stats.beaten).sum();
+        all().next().map(|_| ("times that a lock was with another", met)).into_iter().collect()
+    }
 }
 
 fn figure(run: &RunData, flow: Option<usize>, of: fn(&InitialiseTotals) -> f64) -> f64 {

@@ -147,6 +147,7 @@ impl Protocol for Linx {
             return Vec::new();
         }
         vec![
+            ("ends of connections that ended", all().flat_map(|totals| totals.stats.ended).sum()),
             ("messages lost with connections", all().map(|totals| totals.lost).sum()),
             ("messages refused without a connection", all().map(|totals| totals.stats.refused).sum()),
             ("frames held until an earlier one came", all().map(|totals| totals.stats.frames.held).sum()),

@@ -73,6 +73,8 @@ impl Protocol for Transfer {
             ("operations given up", sum(|stats| stats.exhausted)),
             ("other errors that ends logged", sum(|stats| stats.logged)),
             ("frames that the scenario loses", sum(|stats| stats.lost)),
+            ("frames that the scenario doubles", sum(|stats| stats.doubled)),
+            ("frames that the scenario delays", sum(|stats| stats.delayed)),
             ("frames that the scenario damages", sum(|stats| stats.damaged)),
             (
                 "octets of payload that Scheduled Transfers sent, the first time and again",

@@ -55,10 +55,11 @@ fn frames_that_never_come_are_missing_in_a_distribution() {
     // 100 %.
     let ends = |figure: &str, right: f64| {
         let svg = svg(&reports, figure);
-        COLORS.map(|color| {
-            let points: Vec<_> = lines(&svg, color).into_iter().flatten().collect();
-            // keys are above
-            let ys = || points.iter().filter(|point| point.0 < right && point.1 > 800.0).map(|point| point.1);
+        let points = COLORS.map(|color| lines(&svg, color).into_iter().flatten().collect::<Vec<_>>());
+        // keys are above all lines, in one row
+        let keys = points.iter().flatten().map(|point| point.1).fold(f64::INFINITY, f64::min);
+        points.map(|points| {
+            let ys = || points.iter().filter(|at| at.0 < right && at.1 > keys + 100.0).map(|at| at.1);
             [ys().fold(f64::INFINITY, f64::min), ys().fold(0.0, f64::max)]
         })
     };

@@ -7,7 +7,7 @@ use analysis::{Collector, CollectorConfig, Role, RunData, Summary, VariantReport
 use models::config::{PacketSize, Sizes};
 use models::probe::{Cause, Probe};
 use models::sim_core::Time;
-use models::stats::FlowStats;
+use models::stats::{FlowLeft, FlowStats};
 use std::sync::Arc;
 
 /// A run of the given deliveries, all of them created as well.
@@ -52,6 +52,8 @@ fn saturation_is_less_than_99_percent_accepted() {
         for delivery in &stream[..lost] {
             data.collector.offered(&crate::synthetic::offer(delivery));
         }
+        let left = FlowLeft { packets: lost as u64, to_arrive: lost as u64, ..Default::default() };
+        data.outcome.left = vec![left, FlowLeft::default()];
         assert_eq!(VariantReport::new(data).flows[0].saturated, saturated, "{lost} of 1 000 lost");
     }
 }
