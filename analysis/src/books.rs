@@ -173,9 +173,9 @@ impl Books {
         self.paced && end_ps > 0 && short && self.piles_up()
     }
 
-    /// Whether more is missing than is under way at a time in a run that keeps up, see [`Books::grows`]. A run
-    /// that is only some twenty times as long as its latencies ends with a twentieth under way, and so much
-    /// less arrives than is asked for; nothing falls behind for it.
+    /// Whether more is missing than is under way at a time in a run that keeps up, see [`Books::grows`]. A
+    /// run that is only some twenty times as long as its latencies ends with a twentieth under way, and so
+    /// much less arrives than is asked for; nothing falls behind for it.
     pub(crate) fn piles_up(&self) -> bool {
         self.asked.saturating_sub(self.arrived) as f64 > 1.5 * self.mean + 3.0
     }

@@ -1845,7 +1845,8 @@ mod tests {
         assert!(eight.contains(", variant-0 to variant-3") && eight.contains(", variant-4 to variant-7"));
     }
 
-    /// All seven lie on one another, and their names are longer than a panel: each of them can be read below it.
+    /// All seven lie on one another, and their names are longer than a panel: each of them can be read below
+    /// it.
     #[test]
     fn every_line_that_is_hidden_is_named() {
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
@@ -2285,8 +2286,8 @@ mod tests {
         assert_eq!(listed.len(), crate::series::QUEUES_LISTED + 1);
     }
 
-    /// One link with a message that rides and two with a symbol of eight characters of their own: 16 characters.
-    /// What links do is counted in words of its own.
+    /// One link with a message that rides and two with a symbol of eight characters of their own: 16
+    /// characters. What links do is counted in words of its own.
     #[test]
     fn what_messages_and_errors_of_links_come_to_is_counted() {
         let mut report = VariantReport::new(run(WITH));
@@ -2352,10 +2353,11 @@ mod tests {
         assert_eq!(says(&report), (true, true, true));
     }
 
-    /// A packet every microsecond takes 100 us, in a run of 2 ms: 1 900 of 2 000 arrive, and 100 are under way
-    /// at any time (Little's law). The flow does not fall behind for it, its curve ends at 100 %, and nothing is
-    /// "not there". Where each takes longer than the one before, so that 1 000 are under way at the end, and
-    /// 500 on average, it falls behind; and where those of the second half take 100 us and those before 50.
+    /// A packet every microsecond takes 100 us, in a run of 2 ms: 1 900 of 2 000 arrive, and 100 are under
+    /// way at any time (Little's law). The flow does not fall behind for it, its curve ends at 100 %, and
+    /// nothing is "not there". Where each takes longer than the one before, so that 1 000 are under way at
+    /// the end, and 500 on average, it falls behind; and where those of the second half take 100 us and those
+    /// before 50.
     #[test]
     fn what_is_on_its_way_in_a_short_run_is_not_left_behind() {
         let report = |slower: u64| {

@@ -16,7 +16,8 @@ pub(crate) use congestion::{packed, unpacked};
 pub(crate) use timeouts::REASONS;
 pub use timeouts::timeouts_csv;
 
-/// Ports in `queues.csv`, for each variant, beside those that a figure draws; `links.csv` has the high-water marks of all.
+/// Ports in `queues.csv`, for each variant, beside those that a figure draws; `links.csv` has the high-water
+/// marks of all.
 pub const QUEUES_LISTED: usize = 64;
 
 /// A file of the folder `series`.

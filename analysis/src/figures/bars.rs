@@ -106,8 +106,8 @@ pub(super) struct Metric {
     level: Level,
     /// Who has such a value as well and is not shown, and why, where that is so.
     left_out: Option<(Level, &'static str)>,
-    /// What it comes from, whose course over time tells whether it depends on the length of the run. `None`: it
-    /// is of all of the run.
+    /// What it comes from, whose course over time tells whether it depends on the length of the run. `None`:
+    /// it is of all of the run.
     course: Option<Quantity>,
     of: fn(&FlowReport) -> Estimate,
 }
