@@ -135,8 +135,8 @@ pub(crate) fn rises(series: &[f64], share: f64) -> bool {
 
 /// By which share the mean of the second half of a series differs from that of all of it, if that is more
 /// than `share`, and more than the half width of the 95 % interval of the second half: then a mean depends on
-/// how long a run is. The same without the first eighth, where all of it does not differ: a rise at the beginning
-/// and a fall after it hide each other. `None` of fewer than eight values, which say nothing of it.
+/// how long a run is. The same without the first eighth, where all of it does not differ: a rise at the
+/// beginning and a fall after it hide each other. `None` of fewer than eight values, which say nothing of it.
 pub(crate) fn shift(series: &[f64], share: f64) -> Option<f64> {
     let of = |series: &[f64]| {
         let n = series.len();

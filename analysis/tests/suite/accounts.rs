@@ -580,3 +580,26 @@ fn a_letter_rests_for_as_long_as_a_receiver_is_patient() {
     };
     assert_eq!(longest("40 us") - longest("30 us"), 40e6);
 }
+
+/// Seven senders want the one place of a host, so most segments are answered by RETRY, and come again only
+/// after the host has given up what it had of their message (400 us against 3 R). Nothing is lost in the
+/// fabric: what its sender takes for received has arrived, because senders give up first.
+#[test]
+fn what_a_sender_takes_for_received_has_arrived() {
+    let host = json!({"host": {
+        "rx_queue": 1, "rx_service": "1 us", "retry_delay": "400 us", "response_timeout": "100 us"
+    }});
+    let flow = json!({
+        "name": "m", "from": "ep/{0..6}", "to": "ep/7", "size": 2_048, "limit": 20,
+        "messages": {"segment": 256}, "arrivals": {"saturated": {"backlog": 4}},
+    });
+    let mut scenario = star(8, "60 ms", flow);
+    scenario["endpoint"] = host;
+    let report = report(&scenario);
+    let [asked, arrived, never, under_way] = books(&report);
+    let stats = report.flows[0].protocol.expect("messages");
+    let failed = stats.facts[models::probe::ProtocolFact::Failed as usize];
+    assert_eq!([asked, arrived + never, under_way], [140, 140, 0]);
+    assert_eq!(stats.completed, arrived);
+    assert_eq!(failed, never);
+}

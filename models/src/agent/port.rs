@@ -116,6 +116,8 @@ impl Port {
             messages: message::Sender::new(message::SenderOptions {
                 response_timeout: timeout,
                 retry_delay,
+                // And a way longer: who does not hear for so long has given up before the receiver does.
+                patience: timeout.saturating_mul(2),
                 linger: patience,
                 ..message::SenderOptions::default()
             }),
