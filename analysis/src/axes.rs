@@ -432,7 +432,7 @@ pub(crate) fn foot(scene: &mut Scene, text: &str) {
 /// From line to line of a subtitle of three and more.
 const PITCH: f64 = 13.5;
 /// The most lines that a subtitle takes.
-const LINES: usize = 7;
+const LINES: usize = 10;
 
 /// Lines of a subtitle; what does not fit into the last is left there.
 fn lines(subtitle: &str, width: f64) -> Vec<&str> {

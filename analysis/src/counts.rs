@@ -61,7 +61,7 @@ pub(crate) fn measures(report: &VariantReport) -> Vec<(&'static str, u64)> {
         let sum = |of: fn(&LinkStats) -> u64| outcome.links.iter().map(|(.., stats)| of(stats)).sum();
         counts.push(("recoveries of links", sum(|stats| stats.recoveries)));
         counts.push(("link timeouts", sum(|stats| stats.timeouts)));
-        counts.push(("refusals for errors (packet-not-accepted)", sum(|stats| stats.not_accepted)));
+        counts.push(("refusals (packet-not-accepted)", sum(|stats| stats.not_accepted)));
         counts.push(("refusals without room (packet-retry)", sum(|stats| stats.retries)));
     }
     if report.run.config.stall_after.is_some() {

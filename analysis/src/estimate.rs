@@ -138,14 +138,21 @@ pub(crate) fn rises(series: &[f64], share: f64) -> bool {
 /// how long a run is. The same without the first eighth, where all of it does not differ: a rise at the
 /// beginning and a fall after it hide each other. `None` of fewer than eight values, which say nothing of it.
 pub(crate) fn shift(series: &[f64], share: f64) -> Option<f64> {
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let between =
+        |series: &[f64]| libm::fabs(mean(&series[series.len() / 2..]) - mean(series)) / mean(series);
     let of = |series: &[f64]| {
-        let n = series.len();
-        let half = &series[n / 2..];
-        let [all, late] = [series, half].map(|part| part.iter().sum::<f64>() / part.len() as f64);
-        let difference = libm::fabs(late - all);
-        (difference > share * all && difference > half_width(half)).then(|| difference / all)
+        let difference = between(series);
+        let known = difference * mean(series) > half_width(&series[series.len() / 2..]);
+        (difference > share && known).then_some(difference)
     };
-    if series.len() < 8 { None } else { of(series).or_else(|| of(&series[series.len() / 8..])) }
+    if series.len() < 8 {
+        return None;
+    }
+    // what climbs all the time is far from its mean in each half
+    let back: Vec<f64> = series.iter().rev().copied().collect();
+    let trend = || (climbs(series) || climbs(&back)).then(|| between(series));
+    of(series).or_else(|| of(&series[series.len() / 8..])).or_else(trend)
 }
 
 /// Quantile of Student's t distribution with `freedom` degrees of freedom.
@@ -313,6 +320,10 @@ mod tests {
         hidden[0] = 52.0;
         assert_eq!(hidden.iter().sum::<f64>() / 16.0, 104.5);
         assert!((shift(&hidden, 0.01).unwrap() - 3.5 / 107.5).abs() < 1e-12);
+        // 1, 2, 4 to 32 768: the second half is so uneven that its mean says nothing, but all of it climbs:
+        // 65 280 / 8 against 65 535 / 16
+        let doubling: Vec<f64> = (0..16).map(|n| f64::from(1 << n)).collect();
+        assert!((shift(&doubling, 0.05).unwrap() - (8_160.0 / 4_095.937_5 - 1.0)).abs() < 1e-12);
     }
 
     /// Parts 1 and 5 about 3: variance 8, two parts, t = 12.706.

@@ -153,7 +153,9 @@ fn tells(flow: &FlowReport, level: Level) -> bool {
     match level.noun {
         "message" if flow.above.is_some() => false,
         "message" => matches!(unit, "messages" | "PDUs" | "doorbells") && counted(|stats| stats.delivered),
-        _ => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
+        "round trip" => matches!(unit, "requests" | "echoes") && counted(|stats| stats.round_trips),
+        // requests wait for their answers, and packets do not
+        _ => false,
     }
 }
 

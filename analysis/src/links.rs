@@ -42,9 +42,12 @@ static LINK_ROWS: [LinkRow; 17] = [
     }),
     row("damaged_idle", "errors that hit the idle sequence sent from here", |end| end.damaged_idle),
     row("packet_retry", "packet-retry sent from here: there was no room", |end| end.retries),
-    row("packet_not_accepted", "packet-not-accepted sent from here: an error was found", |end| {
-        end.not_accepted
-    }),
+    row(
+        "packet_not_accepted",
+        "packet-not-accepted sent from here: an error was found, or there is no room, where flow control is \
+         that of the receiver and links have virtual channels",
+        |end| end.not_accepted,
+    ),
     row(
         "recoveries",
         "recoveries of this transmitter from an error, from link-request to link-response",

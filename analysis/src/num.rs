@@ -149,8 +149,8 @@ pub(crate) fn points_text(before: f64, after: f64) -> Option<String> {
     if !change.is_finite() {
         return None;
     }
-    let larger = three_digits(libm::fmax(libm::fabs(before), libm::fabs(after)));
-    let decimals = larger.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let decimals = |value: f64| three_digits(value).split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let decimals = decimals(before).max(decimals(after)).min(decimals(change));
     let size = format!("{:.decimals$}", libm::fabs(change));
     let is_nothing = size.bytes().all(|digit| matches!(digit, b'0' | b'.'));
     Some(match change {
@@ -242,6 +242,9 @@ mod tests {
         assert_eq!(points_text(39.9545, 39.9937).as_deref(), Some("±0 points"));
         assert_eq!(points_text(69.7495, 69.7507).as_deref(), Some("±0 points"));
         assert_eq!(points_text(6.24, 6.2551).as_deref(), Some("+0.02 points"));
+        // as fine as the finer of both: 100 stands beside 99.7
+        assert_eq!(points_text(99.9996, 99.7219).as_deref(), Some("\u{2212}0.3 points"));
+        assert_eq!(points_text(0.0012, 50.0).as_deref(), Some("+50.0 points"));
         assert_eq!(points_text(f64::NAN, 1.0), None);
     }
 

@@ -70,15 +70,26 @@ fn parts(report: &VariantReport, name: &str, quantity: Quantity) -> Vec<f64> {
     (0..parts).filter_map(value).collect()
 }
 
+/// From which share on a difference counts. The rate of a flow that gets what it asks for is that of its
+/// source: what chance adds to a count of arrivals, three standard deviations of as many, is no change of it.
+fn least(report: &VariantReport, name: &str, quantity: Quantity) -> f64 {
+    match quantity {
+        Quantity::Latency(_) | Quantity::Network => TIME_SHARE,
+        Quantity::Payload | Quantity::Load => {
+            let flow = report.flow(name).filter(|flow| !flow.saturated && flow.delivered.packets > 0);
+            flow.map_or(RATE_SHARE, |flow| {
+                libm::fmax(RATE_SHARE, 3.0 / libm::sqrt(flow.delivered.packets as f64))
+            })
+        }
+    }
+}
+
 /// Variants and flows in which this quantity is another one in the second half of what is measured, the
 /// largest difference first, under a heading; nothing if there are none.
 fn told(reports: &[VariantReport], shown: &[&str], quantity: Quantity, heading: &str) -> String {
-    let share = match quantity {
-        Quantity::Payload | Quantity::Load => RATE_SHARE,
-        Quantity::Latency(_) | Quantity::Network => TIME_SHARE,
-    };
     let mut some: Vec<(f64, String)> = Vec::new();
     for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+        let share = least(report, name, quantity);
         let Some(shift) = shift(&parts(report, name, quantity), share) else { continue };
         let at = match () {
             () if reports.len() == 1 => (*name).to_owned(),

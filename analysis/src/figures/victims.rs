@@ -317,7 +317,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     }
     let (top, height) = (102.0, y - 102.0);
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let declared = "victims and hot flows as the scenario declares them: it says so behind their names";
+    let declared = "victims and hot flows as the scenario declares them";
     let others = other_hot_flows(reports);
     let title = "What congestion costs the flows that are not hot";
     let (short, measured) = (survivors(reports), "throughput is that of the measured part");
