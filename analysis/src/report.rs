@@ -113,7 +113,7 @@ pub struct FlowReport {
     /// Some sources are closed loops and others are not: the offered load is that of both, and means little.
     pub mixed_loops: bool,
     /// Accepted is less than [`SATURATION_SHARE`] of offered and that is not merely on its way
-    /// ([`Books::piles_up`]), what is asked for grows faster than what
+    /// (`Books::piles_up`), what is asked for grows faster than what
     /// completes ([`Books::grows`]), or a source is a closed loop without an end: it always has more to send.
     pub saturated: bool,
     /// Less completes than is asked for, which closed loops cannot tell; of all flows, that of any.
