@@ -114,11 +114,6 @@ pub const TREND_BATCHES: usize = 16;
 /// and by more than a quarter of its mean from its first quarter to its last. Neighbours that depend on each
 /// other make such runs more often than the level says, but seldom long ones.
 pub fn climbs(series: &[f64]) -> bool {
-    rises(series, 0.25)
-}
-
-/// Likewise, by more than this share of its mean.
-pub(crate) fn rises(series: &[f64], share: f64) -> bool {
     let n = series.len();
     if n < 8 {
         return false;
@@ -130,7 +125,7 @@ pub(crate) fn rises(series: &[f64], share: f64) -> bool {
     let z = (score - 1.0) / libm::sqrt(m * (m - 1.0) * (2.0 * m + 5.0) / 18.0);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let (first, last) = (mean(&series[..n / 4]), mean(&series[n - n / 4..]));
-    z > 2.326 && last - first > share * mean(series)
+    z > 2.326 && last - first > 0.25 * mean(series)
 }
 
 /// By which share the mean of the second half of a series differs from that of all of it, if that is more
@@ -150,8 +145,8 @@ pub(crate) fn shift(series: &[f64], share: f64) -> Option<f64> {
         return None;
     }
     // what climbs all the time is far from its mean in each half
-    let back: Vec<f64> = series.iter().rev().copied().collect();
-    let trend = || (climbs(series) || climbs(&back)).then(|| between(series));
+    let back = || series.iter().rev().copied().collect::<Vec<f64>>();
+    let trend = || (climbs(series) || climbs(&back())).then(|| between(series));
     of(series).or_else(|| of(&series[series.len() / 8..])).or_else(trend)
 }
 

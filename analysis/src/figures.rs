@@ -448,14 +448,18 @@ fn latency_cdf(
         };
         group.iter().filter_map(curve).collect()
     };
+    // how high a panel stands does not matter to what is in it
+    let drawn: Vec<Vec<(usize, Curve)>> =
+        panels().enumerate().map(|(index, these)| curves(these, &panel_at(index, 0.0))).collect();
     // which lines lie on one another is said below their panel, in as many lines as it takes
-    let hidden: Vec<Vec<String>> = panels()
+    let hidden: Vec<Vec<String>> = drawn
+        .iter()
         .enumerate()
-        .map(|(index, these)| {
+        .map(|(index, curves)| {
             let panel = panel_at(index, 0.0);
-            let place = |points: Curve| points.into_iter().map(|point| panel.place(point)).collect();
+            let place = |points: &Curve| points.iter().map(|point| panel.place(*point)).collect();
             let places: Vec<(usize, Curve)> =
-                curves(these, &panel).into_iter().map(|(variant, points)| (variant, place(points))).collect();
+                curves.iter().map(|(variant, points)| (*variant, place(points))).collect();
             hidden(reports, &places, width)
         })
         .collect();
@@ -524,7 +528,7 @@ fn latency_cdf(
         };
         panel.draw(&mut scene, &title, &format!("latency{}", panel.horizontal.scale_word()), &label);
         let mut filled = false;
-        for (variant, points) in curves((name, group), &panel) {
+        for &(variant, ref points) in &drawn[index] {
             let place = group.iter().position(|other| *other == variant).unwrap_or(0);
             filled |= points.len() > 1;
             let phase = 0.2 + place as f64 / group.len() as f64;
@@ -694,14 +698,11 @@ fn unlike(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
 /// network it is not known since when.
 fn stuck(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     let mut all: Vec<(u64, String)> = Vec::new();
-    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+    for (report, name) in each(reports, shown) {
         let Some(flow) = report.flow(name) else { continue };
         let Some(longest) = (level.of)(flow).map(|own| own.latency.max) else { continue };
         let waits = oldest(report, flow, level).filter(|ps| *ps as f64 > longest);
-        let at = || {
-            if shown.len() == 1 { report.run.name.clone() } else { format!("{name} in {}", report.run.name) }
-        };
-        all.extend(waits.map(|ps| (ps, format!("{} {}", at(), time_text(ps as f64)))));
+        all.extend(waits.map(|ps| (ps, format!("{} {}", place(shown, name, report), time_text(ps as f64)))));
     }
     all.sort_by_key(|(ps, _)| std::cmp::Reverse(*ps));
     listed("some wait for longer than any that arrived", LISTED, all.into_iter().map(|one| one.1))
@@ -743,7 +744,6 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
             (all > 0).then(|| 100.0 * ratio(other.into(), all.into()))
         }),
     ];
-    let alone = shown.len() == 1;
     let extremes = |name: &str, of: &dyn Fn(&VariantReport, usize) -> Option<f64>| {
         let own = |report: &VariantReport| {
             let index = report.number(name)?;
@@ -754,10 +754,7 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         Some((*values.first()?, *values.last()?))
     };
-    let at = |name: &str, variant: usize| {
-        let variant = &reports[variant].run.name;
-        if alone { variant.clone() } else { format!("{name} in {variant}") }
-    };
+    let at = |name: &str, variant: usize| place(shown, name, &reports[variant]);
     // some of those sent did not come, and nobody counted which
     let of_sent = |name: &str, variant: usize| {
         let index = reports[variant].number(name);
@@ -767,18 +764,17 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     let shares = shares.map(|(what, of)| {
         let widest = shown.iter().filter_map(|name| Some((*name, extremes(name, &|r, n| of(r, n, level))?)));
         let widest = widest.max_by(|a, b| (a.1.1.0 - a.1.0.0).total_cmp(&(b.1.1.0 - b.1.0.0)));
+        let sent = |name, variant| if what.starts_with("management") { of_sent(name, variant) } else { "" };
         widest.and_then(|(name, (least, most))| match () {
             () if most.0 < 100.0 * MIXED => None,
             // that is no mixture
             () if least.0 > 99.5 => None,
             () if most.0 - least.0 < 100.0 * MIXED => {
-                let sent = if what.starts_with("management") { of_sent(name, most.1) } else { "" };
-                Some(format!("{what} {:.0} %{sent}", most.0))
+                Some(format!("{what} {:.0} %{}", most.0, sent(name, most.1)))
             }
             () => {
-                let sent = |n| if what.starts_with("management") { of_sent(name, n) } else { "" };
-                let [from, to] =
-                    [least, most].map(|(share, n)| format!("{share:.0} %{} in {}", sent(n), at(name, n)));
+                let [from, to] = [least, most]
+                    .map(|(share, n)| format!("{share:.0} %{} in {}", sent(name, n), at(name, n)));
                 Some(format!("{what} {from}, {to}"))
             }
         })
@@ -806,8 +802,7 @@ fn mixture(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
         let index = report.number(name)?;
         protocol::management(&report.run, index).map(|[other, all]| all > 0 && other == all)
     };
-    let pairs = reports.iter().flat_map(|report| shown.iter().map(move |name| (report, *name)));
-    let mut other = pairs.filter_map(|(report, name)| all_other(report, name)).peekable();
+    let mut other = each(reports, shown).filter_map(|(report, name)| all_other(report, name)).peekable();
     let all_management = other.peek().is_some() && other.all(|is| is);
     let nothing_else = format!("all {messages} are management, none is data");
     let nothing_else = if all_management { nothing_else } else { String::new() };
@@ -867,39 +862,50 @@ const LISTED: usize = 4;
 /// Where much of what was asked for was left behind when the run ended: this is the slowest, and is missing
 /// in the distribution. The most of it first. What is merely on its way is neither told nor missing.
 fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    let alone = shown.len() == 1;
-    let mut many: Vec<(f64, String)> = Vec::new();
-    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
-        let share = report.flow(name).map_or(0.0, |flow| left_share(report, flow, level));
-        let variant = &report.run.name;
-        if share >= UNDER_WAY_SHARE {
-            many.push((share, if alone { variant.clone() } else { format!("{name} in {variant}") }));
-        }
-    }
-    many.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let texts = many.iter().map(|(share, at)| format!("{at} {:.0} %", 100.0 * share));
-    listed("not there at the end", LISTED, texts)
+    let left = |report: &VariantReport, flow: &FlowReport| left_share(report, flow, level);
+    largest_first("not there at the end", reports, shown, left, UNDER_WAY_SHARE)
 }
 
 /// Where some of what was asked for never arrives: it is missing in the distribution as well, and however
 /// little it is a tail ends there. The most of it first.
 fn never_there(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    let alone = shown.len() == 1;
-    let mut many: Vec<(f64, String)> = Vec::new();
-    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
-        let lost = report.flow(name).map_or(0.0, |flow| 1.0 - arrived_share(flow, level));
-        let variant = &report.run.name;
-        if lost > 0.0 {
-            many.push((lost, if alone { variant.clone() } else { format!("{name} in {variant}") }));
-        }
-    }
-    many.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let lost = |_: &VariantReport, flow: &FlowReport| 1.0 - arrived_share(flow, level);
+    largest_first("never arrives", reports, shown, lost, f64::MIN_POSITIVE)
+}
+
+/// Shares of flows from `least` on under a heading, the largest first.
+fn largest_first(
+    heading: &str,
+    reports: &[VariantReport],
+    shown: &[&str],
+    of: impl Fn(&VariantReport, &FlowReport) -> f64,
+    least: f64,
+) -> String {
+    let shares = each(reports, shown).filter_map(|(report, name)| {
+        let share = of(report, report.flow(name)?);
+        (share >= least).then(|| (share, place(shown, name, report)))
+    });
+    let mut shares: Vec<(f64, String)> = shares.collect();
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
     let percent = |share: f64| match 100.0 * share {
         much @ 0.995.. => format!("{much:.0} %"),
         little => format!("{} %", three_digits(little)),
     };
-    let texts = many.iter().map(|(share, at)| format!("{at} {}", percent(*share)));
-    listed("never arrives", LISTED, texts)
+    listed(heading, LISTED, shares.iter().map(|(share, at)| format!("{at} {}", percent(*share))))
+}
+
+/// The flows that are shown, in each variant.
+fn each<'a>(
+    reports: &'a [VariantReport],
+    shown: &'a [&'a str],
+) -> impl Iterator<Item = (&'a VariantReport, &'a str)> {
+    reports.iter().flat_map(|report| shown.iter().map(move |name| (report, *name)))
+}
+
+/// Of which flow something is said in a caption, and of which variant: there may be only one flow.
+fn place(shown: &[&str], name: &str, report: &VariantReport) -> String {
+    let variant = &report.run.name;
+    if shown.len() == 1 { variant.clone() } else { format!("{name} in {variant}") }
 }
 
 /// The first of `texts`, `most` at most, and how many more there are, under a heading; nothing if there are
@@ -917,7 +923,7 @@ fn listed(heading: &str, most: usize, texts: impl ExactSizeIterator<Item = Strin
 /// have no line.
 fn unmeasured(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
     let mut none: Vec<String> = Vec::new();
-    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+    for (report, name) in each(reports, shown) {
         let Some(flow) = report.flow(name).filter(|flow| flow.arrived > 0) else { continue };
         if (level.of)(flow).is_some_and(|flow| flow.delivered.packets == 0) {
             none.push(format!("{name} in {}", report.run.name));
@@ -1101,7 +1107,7 @@ fn too_few(
     of: &impl Fn(&FlowReport) -> &Spread,
 ) -> String {
     let mut few: Vec<String> = Vec::new();
-    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+    for (report, name) in each(reports, shown) {
         let Some(flow) = report.flow(name).and_then(level.of) else { continue };
         let values = of(flow).histogram.len();
         if (1..LEAST_OF_TAIL).contains(&values) {
@@ -1758,6 +1764,17 @@ mod tests {
     use plotters::style::RGBColor;
     use std::sync::Arc;
 
+    /// Frames of Scheduled Transfer are the messages of a flow.
+    const FRAMES: Above = Above {
+        carries: "frames of Scheduled Transfer",
+        nothing_else: true,
+        latency: "mean time of a Transfer",
+        sum_ps: 1,
+        count: 1,
+        lost_late: 0,
+        touched: [0; 2],
+    };
+
     /// A run with the victims spread over this many flows.
     fn many_flows(count: usize, mood: Mood) -> RunData {
         let mut data = run(mood);
@@ -1877,15 +1894,7 @@ mod tests {
         let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
         for flow in reports.iter_mut().flat_map(|report| &mut report.flows) {
             flow.messages = Some(Box::new(flow.clone()));
-            flow.above = Some(Above {
-                carries: "frames of Scheduled Transfer",
-                nothing_else: true,
-                latency: "mean time of a Transfer",
-                sum_ps: 1,
-                count: 1,
-                lost_late: 0,
-                touched: [0; 2],
-            });
+            flow.above = Some(FRAMES);
         }
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let drawn = svg(&caption, &reports, "latency_tail").expect("it is drawn");
@@ -2012,15 +2021,7 @@ mod tests {
     #[test]
     fn titles_say_what_is_drawn() {
         let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
-        let above = Above {
-            carries: "frames of Scheduled Transfer",
-            nothing_else: true,
-            latency: "mean time of a Transfer",
-            sum_ps: 1,
-            count: 1,
-            lost_late: 0,
-            touched: [0; 2],
-        };
+        let above = FRAMES;
         let carried = ["frames of Scheduled Transfer", "messages of sessions"];
         for ((report, carries), unit) in reports.iter_mut().zip(carried).zip(["Transfers", "messages"]) {
             report.flows.truncate(1);
@@ -2133,15 +2134,7 @@ mod tests {
         let flow = &mut report.flows[0];
         flow.latency.max = 68e6;
         flow.messages = Some(Box::new(flow.clone()));
-        flow.above = Some(Above {
-            carries: "frames of Scheduled Transfer",
-            nothing_else: true,
-            latency: "",
-            sum_ps: 1,
-            count: 1,
-            lost_late: 0,
-            touched: [0; 2],
-        });
+        flow.above = Some(FRAMES);
         let books = Books { unit: "Transfers", asked: 5, arrived: 1, under_way: 4, ..Books::default() };
         flow.books = Books { oldest_ps: Some(999_000_000), ..books };
         let ago = |ps: u64| Some(Time(end - ps));
@@ -2749,15 +2742,7 @@ mod tests {
         let mut report = VariantReport::new(run(WITH));
         for flow in &mut report.flows {
             flow.messages = Some(Box::new(flow.clone()));
-            flow.above = Some(Above {
-                carries: "frames of Scheduled Transfer",
-                nothing_else: true,
-                latency: "",
-                sum_ps: 1,
-                count: 1,
-                lost_late: 0,
-                touched: [0; 2],
-            });
+            flow.above = Some(FRAMES);
         }
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let labels = |report: &VariantReport| -> Vec<String> {

@@ -57,6 +57,11 @@ pub(crate) fn again_us(first: Option<Time>, since: Option<Time>) -> f64 {
     since.filter(|_| since != first).map_or(f64::NAN, |at| at.0 as f64 / 1e6)
 }
 
+/// Whether all that a protocol keeps was there to the end from when it first was: it came, and never went.
+pub(crate) fn stayed(first: Option<Time>, since: Option<Time>) -> bool {
+    since.is_some() && since == first
+}
+
 impl TimeRow {
     /// The time of a column of sweeps.
     pub(crate) fn of(columns: &'static [Row<Get>], name: &str, is_moment: bool) -> Self {

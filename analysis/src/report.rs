@@ -3,7 +3,7 @@
 use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, senders_of};
 use crate::estimate::{
-    BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, rises, sectioned,
+    BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
 };
 use crate::laws;
 use crate::num::clock_text;
@@ -16,10 +16,6 @@ use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, 
 use models::probe::{Cause, ProtocolFact};
 use models::stats::{FlowStats, SessionTotals, TranslatorTotals};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A rate that rises or falls by more than this share of its mean in the measured time is not steady where
-/// times are not either.
-const DRIFT: f64 = 0.02;
 
 /// Accepted load below this share of the offered load is saturation.
 pub const SATURATION_SHARE: f64 = 0.99;
@@ -39,8 +35,6 @@ pub struct Window {
     pub rule: &'static str,
     /// `false` if no steady state was found: estimates describe a transient.
     pub steady: bool,
-    /// What arrives is steady, also where times still climb; `true` if [`steady`](Self::steady) is.
-    pub rates_steady: bool,
     /// All that was asked for is done before the run is over: the window ends with the last arrival, and the
     /// silence after it is not measured.
     pub ended: bool,
@@ -766,7 +760,6 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
         to_ps,
         rule,
         steady,
-        rates_steady: steady,
         ended,
         runs_out: false,
     };
@@ -784,8 +777,7 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
                 _ => whole(rule, silent),
             };
         }
-        let rates_steady = steady;
-        Window { from_bin, to_bin, from_ps, to_ps, rule, steady, rates_steady, ended, runs_out: false }
+        Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended, runs_out: false }
     };
     match warmup {
         Warmup::Fixed(ps) if ps == collector.bin_start(collector.first_bin()) => {
@@ -835,12 +827,7 @@ fn running_out(window: Window, run: &RunData) -> Window {
     let whole = window.ended && run.config.all_sources().all(|source| ends(source, length));
     let mut done = protocol::all(|protocol| protocol.done(&run.outcome)).into_iter();
     let runs_out = !whole && done.any(|at| window.from_ps < at.0 && at.0 < window.to_ps);
-    Window {
-        steady: window.steady && !runs_out,
-        rates_steady: window.rates_steady && !runs_out,
-        runs_out,
-        ..window
-    }
+    Window { steady: window.steady && !runs_out, runs_out, ..window }
 }
 
 /// The window, not steady if somebody who goes on to its end begins in it where others are at work already:
@@ -852,7 +839,7 @@ fn joined_late(window: Window, run: &RunData) -> Window {
         source.limit > 0 && !ends(source, length) && window.from_ps < source.start.0 && first < source.start.0
     };
     let joined = run.config.all_sources().any(|source| late(source) && source.start.0 < window.to_ps);
-    Window { steady: window.steady && !joined, rates_steady: window.rates_steady && !joined, ..window }
+    Window { steady: window.steady && !joined, ..window }
 }
 
 /// When the last packet, message, answer, PDU or Transfer arrived or was lost, or the last rank of a program
@@ -892,17 +879,5 @@ fn climbing(collector: &Collector, window: Window) -> Window {
         let above = above.map(|data| series(&|range| mean(&data.bins[range], |bin| bin.latency_ps)));
         climbs(&packets) || above.is_some_and(|series| climbs(&series))
     });
-    // where more waits, less arrives than is sent; that is as steady as it is flat
-    let drifts = collector.flows().iter().any(|flow| {
-        let part = |range: std::ops::Range<usize>| {
-            let time = collector.bin_ps() * range.len() as u64;
-            let link: u64 = flow.bins[range].iter().map(|bin| bin.link_ps).sum();
-            (time > 0).then(|| ratio(link.into(), time.into()))
-        };
-        let rates = series(&part);
-        let back: Vec<f64> = rates.iter().rev().copied().collect();
-        [rates, back].iter().any(|rates| rises(rates, DRIFT))
-    });
-    let rates_steady = window.rates_steady && !(climb && drifts);
-    Window { steady: window.steady && !climb, rates_steady, ..window }
+    Window { steady: window.steady && !climb, ..window }
 }

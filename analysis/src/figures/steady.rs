@@ -2,7 +2,7 @@
 //! hot flow that waits ever longer at its source gets as much as ever, and one whose packets are slow at the
 //! beginning of a run may get less than before.
 
-use super::{LISTED, Level, listed};
+use super::{LISTED, Level, each, listed, place};
 use crate::collect::Bin;
 use crate::estimate::{TREND_BATCHES, shift};
 use crate::num::ratio;
@@ -88,13 +88,12 @@ fn least(report: &VariantReport, name: &str, quantity: Quantity) -> f64 {
 /// largest difference first, under a heading; nothing if there are none.
 fn told(reports: &[VariantReport], shown: &[&str], quantity: Quantity, heading: &str) -> String {
     let mut some: Vec<(f64, String)> = Vec::new();
-    for (report, name) in reports.iter().flat_map(|report| shown.iter().map(move |name| (report, name))) {
+    for (report, name) in each(reports, shown) {
         let share = least(report, name, quantity);
         let Some(shift) = shift(&parts(report, name, quantity), share) else { continue };
         let at = match () {
             () if reports.len() == 1 => (*name).to_owned(),
-            () if shown.len() == 1 => report.run.name.clone(),
-            () => format!("{name} in {}", report.run.name),
+            () => place(shown, name, report),
         };
         some.push((shift, at));
     }

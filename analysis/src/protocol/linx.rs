@@ -1,6 +1,6 @@
 //! Connections of LINX: what a run came to.
 
-use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose};
+use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
@@ -101,8 +101,7 @@ impl Protocol for Linx {
                 is_moment: true,
                 get: up,
                 never_gone: |run, flow| {
-                    let totals = of_flow(run, flow);
-                    totals.is_some_and(|all| all.all_up.is_some() && all.all_up == all.first_up)
+                    of_flow(run, flow).is_some_and(|all| stayed(all.first_up, all.all_up))
                 },
             },
             TimeRow {

@@ -1,6 +1,6 @@
 //! Conduits of session management: what a run came to.
 
-use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose};
+use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{Cell, Column, Get as Cells, csv, notes, whole};
 use crate::metric::{Row, yes};
@@ -73,8 +73,7 @@ impl Protocol for Session {
                 is_moment: true,
                 get: again,
                 never_gone: |run, flow| {
-                    let totals = of_flow(run, flow);
-                    totals.is_some_and(|all| all.all_open.is_some() && all.all_open == all.first_open)
+                    of_flow(run, flow).is_some_and(|all| stayed(all.first_open, all.all_open))
                 },
             },
         ]
