@@ -510,6 +510,11 @@ pub struct SourceConfig {
 }
 
 impl SourceConfig {
+    /// It makes the next packet when one starts.
+    pub(crate) fn is_closed_loop(&self) -> bool {
+        matches!(self.arrivals, Arrivals::Saturated { .. })
+    }
+
     /// Octets on the wire of its shortest and its longest packet, delimiters left out. `None`: it has none.
     pub fn lengths(&self) -> Option<(u16, u16)> {
         let all: &mut dyn Iterator<Item = &PacketSize> = match (&self.sizes, &self.arrivals) {

@@ -35,6 +35,20 @@ pub(crate) struct Endpoint {
     pub multicast: Vec<(u32, u8, PortSet)>,
     pub staged: bool,
     pub stamp: u32,
+    /// How much later what it does may be made up; `None`: it has to be an event at its own time.
+    pub lag: Option<Lag>,
+    /// What is due ([`due`](crate::link::port::Cold::due)) will be made up by an event, which has this number.
+    pub inject_posted: bool,
+    pub generation: u32,
+}
+
+/// How much later it is enough to know what an endpoint does.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lag {
+    /// From the start of a packet to when it can be in the switch at the earliest, ps.
+    pub ps: u64,
+    /// Packets that can start in that time, at most, and one.
+    pub starts: u16,
 }
 
 /// A packet has begun to leave of which an agent has to hear.
@@ -60,7 +74,7 @@ impl Endpoint {
             return None;
         }
         if tx.done > cx.key() {
-            links.post_done(cx, port);
+            self.post_done(links, cx);
             return None;
         }
         if tx.stored == 0 {
@@ -96,10 +110,56 @@ impl Endpoint {
         let port = endpoint.port;
         let tx = &links.ports[port.index()].tx;
         if links.unfolded || tx.waiting > 0 || endpoint.next <= tx.done.time().0 {
-            links.post_done(cx, port);
+            self.post_done(links, cx);
         } else {
             self.post_create(links, cx);
         }
+    }
+
+    /// The end of the running transmission is an event, or made up.
+    fn post_done<P: Build, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
+        let tx = &links.ports[self.port.index()].tx;
+        if tx.clock.end_posted {
+            return;
+        }
+        if self.defers(links, cx, tx.done) {
+            links.ports[self.port.index()].tx.clock.end_posted = true;
+        } else {
+            links.post_done(cx, self.port);
+        }
+    }
+
+    /// What the endpoint does at `key` need not be an event: it is made up when the packet that starts then
+    /// can be in the switch, or when somebody looks before that. Whether it may be made up so late: nobody may
+    /// hear of it by then, or stop it, so all queues go, and there is credit for whatever may start meanwhile.
+    fn defers<P: Build, L: EventList<Payload>>(
+        &mut self,
+        links: &mut Links<P>,
+        cx: &mut Cx<'_, L>,
+        key: EventKey,
+    ) -> bool {
+        let Some(lag) = self.lag else { return false };
+        let Port { tx, rx } = &links.ports[self.port.index()];
+        let cold = &mut links.cold[self.port.index()];
+        if cold.due.0 != EventKey::MAX {
+            return false;
+        }
+        if key < cx.handled() {
+            // It is being made up what came before.
+            cold.due.0 = key;
+            return true;
+        }
+        let timing = &links.timings[tx.timing as usize];
+        let free = tx.free - lag.starts as i16;
+        let at_ease = tx.clock.blocked() == 0 && timing.at_ease(free, tx.outstanding + lag.starts);
+        if !at_ease || tx.parked_any || rx.special != 0 || !cold.stopped_lanes.is_empty() {
+            return false;
+        }
+        cold.due.0 = key;
+        self.inject_posted = true;
+        let at = links.keys[self.device as usize].make(Time(key.time().0 + lag.ps), class::ARRIVAL);
+        cx.post(at, self.port.into(), Happening::Inject { generation: self.generation }.pack());
+        true
     }
 
     fn post_create<P: Build, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
@@ -110,7 +170,9 @@ impl Endpoint {
         endpoint.create_posted = true;
         let (device, port, at) = (endpoint.device, endpoint.port, endpoint.next);
         let key = links.key(device, at, class::TRAFFIC);
-        cx.post(key, port.into(), Happening::Create.pack());
+        if !self.defers(links, cx, key) {
+            cx.post(key, port.into(), Happening::Create.pack());
+        }
     }
 
     /// Creates every packet that is due by `now`, in the order of creation.
@@ -175,6 +237,12 @@ impl Endpoint {
     #[inline(always)]
     pub fn aims_at(&self) -> Option<u32> {
         self.sources.first().filter(|_| self.staged).and_then(Source::aims_at)
+    }
+
+    /// Likewise, whether or not the endpoint stages.
+    #[inline(always)]
+    pub fn makes_for(&self) -> Option<u32> {
+        self.sources.first().and_then(Source::aims_at)
     }
 
     pub fn find_next(&mut self) {

@@ -44,6 +44,9 @@ pub(crate) enum Happening {
     Refresh,
     /// A source creates a packet.
     Create,
+    /// What an endpoint was due to do is made up now, when the packet that starts thereby reaches the switch;
+    /// unless it has been made up since, and another one is posted.
+    Inject { generation: u32 },
     /// A cell clock ticks (target: switch).
     Tick,
     /// A timer or a service of an agent ends.
@@ -122,6 +125,7 @@ enum Kind {
     MessageDue,
     Refresh,
     Create,
+    Inject,
     Tick,
     Host,
     Link,
@@ -130,7 +134,7 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 16] = [
+    const KNOWN: [Kind; 17] = [
         Kind::Arrive,
         Kind::Ready,
         Kind::Accepted,
@@ -142,12 +146,24 @@ impl Kind {
         Kind::MessageDue,
         Kind::Refresh,
         Kind::Create,
+        Kind::Inject,
         Kind::Tick,
         Kind::Host,
         Kind::Link,
         Kind::Sample,
         Kind::Watch,
     ];
+
+    /// By the five bits that an event has for it, so that none is out of range.
+    const ALL: [Kind; 32] = {
+        let mut all = [Kind::Watch; 32];
+        let mut n = 0;
+        while n < Kind::KNOWN.len() {
+            all[n] = Kind::KNOWN[n];
+            n += 1;
+        }
+        all
+    };
 }
 
 /// A [`Happening`] in twelve octets: kind, a 16-bit field, a packet, a number.
@@ -170,7 +186,7 @@ impl Payload {
     #[inline(always)]
     pub fn unpack(self) -> Happening {
         let (field, packet, extra) = ((self.word >> 16) as u16, (self.word >> 32) as u32, self.extra);
-        match Kind::ALL[(self.word & 15) as usize] {
+        match Kind::ALL[(self.word & 31) as usize] {
             Kind::Arrive => Happening::Arrive { packet, destination: field, behind: extra },
             Kind::Ready => Happening::Ready { packet, from_wire: field != 0, behind: extra },
             Kind::Accepted => Happening::Accepted,
@@ -182,6 +198,7 @@ impl Payload {
             Kind::MessageDue => Happening::MessageDue,
             Kind::Refresh => Happening::Refresh,
             Kind::Create => Happening::Create,
+            Kind::Inject => Happening::Inject { generation: extra },
             Kind::Tick => Happening::Tick,
             Kind::Host => Happening::Host(HostStep::unpack(field, extra)),
             Kind::Link => Happening::Link(LinkStep::unpack(field, packet, extra)),
@@ -204,6 +221,7 @@ pub(crate) const KIND_NAMES: [&str; HOST_KINDS + 3] = [
     "VoQ message is due",
     "VoQ refresh",
     "creation",
+    "packet of an endpoint, made up",
     "cell clock",
     "host",
     "link",
@@ -232,7 +250,7 @@ pub(crate) const KIND_NAMES: [&str; HOST_KINDS + 3] = [
 ];
 
 /// Where the steps of links begin in [`KIND_NAMES`], and where those of hosts.
-const LINK_KINDS: usize = Kind::ALL.len();
+const LINK_KINDS: usize = Kind::KNOWN.len();
 const HOST_KINDS: usize = LINK_KINDS + 17;
 
 /// Places of what an overseer does outside of any event list.
@@ -242,7 +260,7 @@ pub(crate) const WATCH_KIND: usize = Kind::Watch as usize;
 impl Payload {
     /// The place of its kind in [`KIND_NAMES`].
     pub fn kind(&self) -> usize {
-        let (kind, step) = ((self.word & 15) as usize, (self.word >> 16) as u16);
+        let (kind, step) = ((self.word & 31) as usize, (self.word >> 16) as u16);
         match Kind::ALL[kind] {
             Kind::Link => LINK_KINDS + usize::from(step),
             Kind::Host => HOST_KINDS + usize::from(step),
@@ -271,6 +289,7 @@ impl Happening {
             Happening::MessageDue => of(Kind::MessageDue),
             Happening::Refresh => of(Kind::Refresh),
             Happening::Create => of(Kind::Create),
+            Happening::Inject { generation } => Payload::new(Kind::Inject, 0, 0, generation),
             Happening::Tick => of(Kind::Tick),
             Happening::Host(step) => step.pack(),
             Happening::Link(step) => step.pack(),
@@ -395,6 +414,7 @@ mod tests {
             Happening::MessageDue,
             Happening::Refresh,
             Happening::Create,
+            Happening::Inject { generation },
             Happening::Tick,
             Happening::Sample,
             Happening::Watch,

@@ -20,7 +20,7 @@ use crate::ids::{Nodes, PortId};
 use crate::link::border::Border;
 use crate::link::credit::Lengths;
 use crate::link::interleave::Interleave;
-use crate::link::mail::Peer;
+use crate::link::mail::{Peer, Reached};
 use crate::link::medium::Channels;
 use crate::link::port::{Cold, Input, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
@@ -61,6 +61,8 @@ pub(crate) struct Links<P: Build> {
     pub wire_checked: WireChecked,
     /// Where the fabric is cut.
     pub border: Border,
+    /// The packet whose start was made up and that has reached a switch by now.
+    reached: Option<Reached>,
     /// By port, what the scenario joins it to. Made for the first packet of a group that is dropped, which
     /// asks who is behind it.
     wired: OnceCell<Vec<Option<(u32, u8)>>>,
@@ -87,6 +89,7 @@ impl<P: Build> Links<P> {
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
             border: Border::default(),
+            reached: None,
             wired: OnceCell::new(),
             config,
         }

@@ -15,6 +15,7 @@ mod access;
 pub(crate) mod footprint;
 mod foresight;
 mod hosts;
+mod injection;
 mod links;
 pub(crate) mod outcome;
 mod registers;
@@ -44,7 +45,7 @@ use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::outcome::Outcome;
 use crate::world::stall::Watchdog;
-use sim_core::{Ahead, Event, EventList, Purpose, Stream, Time, World};
+use sim_core::{Ahead, Event, EventKey, EventList, Purpose, Stream, Time, World};
 use std::sync::Arc;
 
 /// How the pipeline latency of switches becomes events; results are equal with both.
@@ -151,6 +152,7 @@ impl<P: Build> Fabric<P> {
         fabric.links.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
+        fabric.set_up_lags(&lengths);
         for e in fabric.endpoints.ids() {
             fabric.links.cold[fabric.endpoints[e].port.index()].listens = fabric.listens(e);
         }
@@ -218,6 +220,9 @@ impl<P: Build> Fabric<P> {
                 multicast: Vec::new(),
                 staged: e.staging != StagingConfig::None && !e.next_hop.is_empty(),
                 stamp: 0,
+                lag: None,
+                inject_posted: false,
+                generation: 0,
             }),
             DeviceModel::Switch(s) => {
                 let n = ports as usize;
@@ -415,7 +420,14 @@ impl<P: Build> Fabric<P> {
         self.links.ports[port.index()].tx.clock.end_posted = false;
         match self.links.nodes.node(port) {
             Node::Switch(s) => self.switches[s].done(&mut self.links, cx, port),
-            Node::Endpoint(e) => self.endpoint_turn(cx, e),
+            Node::Endpoint(e) => {
+                debug_assert_eq!(
+                    self.links.cold[port.index()].due.0,
+                    EventKey::MAX,
+                    "only its end comes next"
+                );
+                self.endpoint_turn(cx, e);
+            }
         }
     }
 
@@ -432,6 +444,7 @@ impl<P: Build> Fabric<P> {
                 self.switches[s].try_output(&mut self.links, cx, port);
             }
             Node::Endpoint(e) => {
+                self.make_up(cx, e, cx.key());
                 // Creations come before the credit that wakes.
                 self.endpoints[e].materialise(&mut self.links, cx, cx.now().0);
                 self.links.wake(cx, port);
@@ -450,6 +463,7 @@ impl<P: Build> Fabric<P> {
                 self.switches[s].obeyed(&mut self.links, cx, port, released);
             }
             Node::Endpoint(e) => {
+                self.make_up(cx, e, cx.key());
                 // What is created at this instant meets the queues as the message leaves them.
                 self.endpoints[e].materialise_only(&mut self.links, cx, cx.now().0);
                 if self.links.receive_message(cx, port, message).is_some() {
@@ -463,6 +477,7 @@ impl<P: Build> Fabric<P> {
 
     fn create<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let e = self.links.nodes.endpoint(port);
+        self.make_up(cx, e, cx.key());
         self.endpoints[e].create_posted = false;
         self.endpoint_turn(cx, e);
     }
@@ -513,6 +528,7 @@ impl<P: Build> World for Fabric<P> {
             }
             Happening::Done => self.done(cx, target),
             Happening::Create => self.create(cx, target),
+            Happening::Inject { generation } => self.injected(cx, target, generation),
             Happening::Deliver => self.deliver_event(cx, target),
             Happening::Wake => self.wake(cx, target),
             Happening::Message { field, channel } => self.message(cx, target, (channel, field)),

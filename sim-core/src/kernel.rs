@@ -44,6 +44,8 @@ impl<W: World> Foresees<W::Payload> for Shown<'_, W> {
 #[derive(Debug)]
 pub struct Context<'a, P, L> {
     key: EventKey,
+    /// The event being handled, before which nothing may be posted any more.
+    handled: EventKey,
     list: &'a mut L,
     stop: &'a mut bool,
     payload: PhantomData<fn(P)>,
@@ -65,6 +67,23 @@ impl<P: Copy, L: EventList<P>> Context<'_, P, L> {
         self.key
     }
 
+    /// The same context for something that was due at `key`, before the event being handled, and that is made
+    /// up now: [`now`](Self::now) and [`key`](Self::key) are those of then.
+    ///
+    /// Panics if `key` is after the event being handled.
+    #[inline]
+    pub fn as_of(&mut self, key: EventKey) -> Context<'_, P, L> {
+        assert!(key <= self.handled, "{key} is made up before its time, at {}", self.handled);
+        Context { key, handled: self.handled, list: self.list, stop: self.stop, payload: PhantomData }
+    }
+
+    /// The key of the event being handled, also while something is [made up](Self::as_of).
+    #[inline]
+    #[must_use]
+    pub fn handled(&self) -> EventKey {
+        self.handled
+    }
+
     /// Posts an event.
     ///
     /// Panics unless `key` is after the key of the event being handled. Within one instant that permits
@@ -72,7 +91,7 @@ impl<P: Copy, L: EventList<P>> Context<'_, P, L> {
     /// each other goes through [`send`](Self::send).
     #[inline(always)]
     pub fn post(&mut self, key: EventKey, target: u32, payload: P) {
-        assert!(key > self.key, "event posted into the past: {key} while handling {}", self.key);
+        assert!(key > self.handled, "event posted into the past: {key} while handling {}", self.handled);
         self.list.push(Event { key, target, payload });
     }
 
@@ -82,7 +101,11 @@ impl<P: Copy, L: EventList<P>> Context<'_, P, L> {
     /// would depend on which of two actors happens to have the smaller number.
     #[inline]
     pub fn send(&mut self, key: EventKey, target: u32, payload: P) {
-        assert!(key.time() > self.key.time(), "event without delay: {key} while handling {}", self.key);
+        assert!(
+            key.time() > self.handled.time(),
+            "event without delay: {key} while handling {}",
+            self.handled
+        );
         self.list.push(Event { key, target, payload });
     }
 
@@ -171,8 +194,13 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
             self.last = event.key;
             self.now = event.key.time();
             self.handled += 1;
-            let mut cx =
-                Context { key: event.key, list: &mut self.list, stop: &mut stop, payload: PhantomData };
+            let mut cx = Context {
+                key: event.key,
+                handled: event.key,
+                list: &mut self.list,
+                stop: &mut stop,
+                payload: PhantomData,
+            };
             self.world.handle(event, &mut cx);
             if stop {
                 return RunEnd::Stopped;
@@ -210,7 +238,8 @@ impl<W: World, L: EventList<W::Payload>> Kernel<W, L> {
     ) -> R {
         assert!(key > self.last, "concluded in the past: {key}, after {}", self.last);
         let mut stop = false;
-        let mut cx = Context { key, list: &mut self.list, stop: &mut stop, payload: PhantomData };
+        let mut cx =
+            Context { key, handled: key, list: &mut self.list, stop: &mut stop, payload: PhantomData };
         what(&mut self.world, &mut cx)
     }
 

@@ -59,6 +59,21 @@ impl Lengths {
     /// At or below this count of free buffers told last a release is told at once, for packets that reach
     /// `receiver` over `link` and then take `pipeline` picoseconds.
     pub fn eager_at(&self, link: &LinkConfig, pipeline: u64, receiver: &PortConfig) -> u8 {
+        let under_way = self.under_way(link, pipeline).min(link.ack_window.into());
+        let short = u64::from(receiver.watermarks[0]) - 1 + under_way;
+        u8::try_from(short).unwrap_or(u8::MAX).min(receiver.buffers)
+    }
+
+    /// Whether an endpoint with the port `receiver`, which takes packets at once, never leaves its switch
+    /// without credit, even if what has arrived is told up to `late` picoseconds later than it arrived.
+    pub fn has_room(&self, link: &LinkConfig, late: u64, receiver: &PortConfig) -> bool {
+        let under_way = self.under_way(link, late) + 2;
+        under_way + u64::from(receiver.watermarks[0]) < u64::from(receiver.buffers)
+            && under_way < u64::from(link.ack_window)
+    }
+
+    /// Packets that can be under way, or not acknowledged, if that takes `delay` picoseconds at the receiver.
+    fn under_way(&self, link: &LinkConfig, delay: u64) -> u64 {
         let (num, den) = link.char_ps;
         let symbol_chars = u64::from(link.symbol_chars);
         let time = |octets: u32| (u64::from(octets) + symbol_chars) * num / den;
@@ -67,10 +82,8 @@ impl Lengths {
         let column = u64::from(link.lanes) * num / den;
         // The acknowledgements of what arrives while the longest packet leaves need a symbol each.
         let gathered = most.div_ceil(least) + 1;
-        let round = 2 * link.propagation.0 + pipeline + most + gathered * symbol + column;
-        let under_way = (round.div_ceil(least) + self.more).min(link.ack_window.into());
-        let short = u64::from(receiver.watermarks[0]) - 1 + under_way;
-        u8::try_from(short).unwrap_or(u8::MAX).min(receiver.buffers)
+        let round = 2 * link.propagation.0 + delay + most + gathered * symbol + column;
+        round.div_ceil(least) + self.more
     }
 }
 

@@ -97,8 +97,17 @@ pub(super) fn apply_visible<S: Ports>(
     }
 }
 
-/// A packet leaves for the port `to`, which it reaches as `flight` says.
+/// A packet that reaches a switch in the event being handled, because its start was made up in it.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Reached {
+    to: Peer,
+    packet: u32,
+    behind: u32,
+}
+
+/// A packet leaves for the port `to`, which it reaches as `flight` says. Gives it back if that is now.
 #[inline(always)]
+#[must_use]
 pub(super) fn send_packet<S, L: EventList<Payload>>(
     cx: &mut Cx<'_, L>,
     ports: &mut [Port<S>],
@@ -107,13 +116,16 @@ pub(super) fn send_packet<S, L: EventList<Payload>>(
     (packet, destination): (u32, u16),
     flight: &Flight,
     unfolded: bool,
-) {
+) -> Option<Reached> {
     let Flight { arrival, behind, .. } = *flight;
     if !timing.to_sink {
+        if arrival.time() == cx.handled().time() {
+            return Some(Reached { to: Peer(to), packet, behind });
+        }
         // Unfolded: the same key, one pipeline earlier, so that ties stay what they are.
         let at = arrival.earlier(Duration(if unfolded { timing.pipeline } else { 0 }));
         cx.post(at, to.into(), Happening::Arrive { packet, destination, behind }.pack());
-        return;
+        return None;
     }
     let in_flight = &mut cold[to.index()].in_flight;
     in_flight.push_back((arrival, packet));
@@ -125,6 +137,7 @@ pub(super) fn send_packet<S, L: EventList<Payload>>(
             cx.post(key, to.into(), Happening::Deliver.pack());
         }
     }
+    None
 }
 
 /// A symbol that leaves is heard at the other end at `key`.
@@ -144,6 +157,14 @@ pub(super) fn send_transmission<L: EventList<Payload>>(
 }
 
 impl<P: Build> Links<P> {
+    /// The packet whose start was made up and that reaches a switch now: the port there, and how much of it
+    /// comes later.
+    #[inline(always)]
+    pub fn take_reached(&mut self) -> Option<(PortId, u32, u32)> {
+        let Reached { to: Peer(to), packet, behind } = self.reached.take()?;
+        Some((to, packet, behind))
+    }
+
     /// A packet leaves through `port` for another part of the fabric.
     pub(super) fn cross_border(&mut self, port: PortId, packet: u32, flight: &Flight) {
         let Flight { arrival, behind, .. } = *flight;
@@ -405,9 +426,11 @@ impl<P: Build> Links<P> {
     // --- packets ---------------------------------------------------------------------------------
 
     /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive), up to what the
-    /// agent there takes, which is an event. Whether that comes next.
+    /// agent there takes, which is an event, and up to what the endpoint has still to make up. Whether the
+    /// agent comes next.
     #[inline]
     pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, key: EventKey) -> bool {
+        let key = key.min(self.cold[port.index()].due.0);
         while let Some(&(at, packet)) = self.cold[port.index()].in_flight.front() {
             if at > key {
                 break;

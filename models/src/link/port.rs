@@ -229,6 +229,16 @@ impl<S: Ports> Input<S> {
     }
 }
 
+/// When an endpoint was due to do something that is made up later; [`EventKey::MAX`]: it is not.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Due(pub EventKey);
+
+impl Default for Due {
+    fn default() -> Self {
+        Due(EventKey::MAX)
+    }
+}
+
 /// The rest of a port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cold<S> {
@@ -251,6 +261,9 @@ pub(crate) struct Cold<S> {
     pub refresh_event: u64,
     /// Packets on their way to this sink that nobody needs to see arrive yet.
     pub in_flight: VecDeque<(EventKey, u32)>,
+    /// What the endpoint of this port has to make up. What arrives after that finds the wire as it leaves it,
+    /// so it is delivered later still.
+    pub due: Due,
     /// What the sender knows of buffers on links of other media than RapidIO.
     pub channels: Option<Box<Channels>>,
     /// Whoever sits behind this sink takes packets itself: deliveries are events.

@@ -65,7 +65,7 @@ impl<P: Build> Links<P> {
         is_switch: bool,
     ) -> Started {
         let (index, now) = (port.index(), cx.now().0);
-        let Links { ports, cold, packets, timings, keys, observe, inputs, unfolded, .. } = self;
+        let Links { ports, cold, packets, timings, keys, observe, inputs, unfolded, reached, .. } = self;
         let Port { tx, rx: transmit } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
         let record = &mut packets[packet];
@@ -114,7 +114,12 @@ impl<P: Build> Links<P> {
         if special & special::CARRIED == 0 {
             // Otherwise the link's own event takes the packet there.
             let destination = record.destination as u16;
-            mail::send_packet(cx, ports, cold, (peer, timing), (packet, destination), &flight, *unfolded);
+            let to = (peer, timing);
+            if let Some(now) =
+                mail::send_packet(cx, ports, cold, to, (packet, destination), &flight, *unfolded)
+            {
+                *reached = Some(now);
+            }
         }
         if short {
             mail::watch_acceptances(cx, ports, inputs, peer);

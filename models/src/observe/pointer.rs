@@ -45,6 +45,10 @@ macro_rules! observer {
                 self.follows_packets
             }
 
+            fn follows_in_any_order(&self) -> bool {
+                self.follows_in_any_order
+            }
+
             fn follows_wire(&self) -> bool {
                 self.follows_wire
             }
@@ -60,6 +64,10 @@ macro_rules! observer {
                 (**self).follows_packets()
             }
 
+            fn follows_in_any_order(&self) -> bool {
+                (**self).follows_in_any_order()
+            }
+
             fn follows_wire(&self) -> bool {
                 (**self).follows_wire()
             }
@@ -73,6 +81,10 @@ macro_rules! observer {
         impl<P: Probe> Probe for &Mutex<P> {
             fn follows_packets(&self) -> bool {
                 asked(self).follows_packets()
+            }
+
+            fn follows_in_any_order(&self) -> bool {
+                asked(self).follows_in_any_order()
             }
 
             fn follows_wire(&self) -> bool {
@@ -112,6 +124,7 @@ observer! {
 pub(crate) struct Pointer<'a, S = u64> {
     observer: Box<dyn Observer + Send + 'a>,
     follows_packets: bool,
+    follows_in_any_order: bool,
     follows_wire: bool,
     switches: PhantomData<S>,
 }
@@ -124,6 +137,7 @@ impl<'a, S> Pointer<'a, S> {
     pub fn new(probe: impl Probe + Send + 'a) -> Self {
         Self {
             follows_packets: probe.follows_packets(),
+            follows_in_any_order: probe.follows_in_any_order(),
             follows_wire: probe.follows_wire(),
             observer: Box::new(probe),
             switches: PhantomData,
@@ -132,8 +146,8 @@ impl<'a, S> Pointer<'a, S> {
 
     /// This observer over a fabric for sets of ports of another size.
     pub fn over<T>(self) -> Pointer<'a, T> {
-        let Self { observer, follows_packets, follows_wire, .. } = self;
-        Pointer { observer, follows_packets, follows_wire, switches: PhantomData }
+        let Self { observer, follows_packets, follows_in_any_order, follows_wire, .. } = self;
+        Pointer { observer, follows_packets, follows_in_any_order, follows_wire, switches: PhantomData }
     }
 }
 

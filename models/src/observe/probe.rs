@@ -658,6 +658,11 @@ pub trait Probe {
     fn follows_packets(&self) -> bool {
         false
     }
+    /// Whether steps of different devices may be told in any order, as far as their times tell it: what an
+    /// endpoint does may then be made up later. Asked once, when the run begins.
+    fn follows_in_any_order(&self) -> bool {
+        false
+    }
     /// A step in the life of a packet.
     fn packet(&mut self, _at: Time, _id: PacketId, _step: &PacketStep) {}
     /// Whether [`crossing`](Self::crossing) is called: then all that crosses a RapidIO link is written as

@@ -32,7 +32,24 @@ impl<P: Build> Fabric<P> {
         };
         match event.payload.unpack() {
             Happening::Arrive { packet, destination, .. } => {
-                self.fetch_arrival(port, packet, destination, ahead);
+                if ahead == Ahead::Far {
+                    self.links.packets.prefetch(packet);
+                }
+                self.fetch_arrival(port, destination, ahead);
+            }
+            Happening::Inject { .. } => {
+                let e = self.links.nodes.endpoint(port);
+                self.fetch_endpoint(port, e, ahead);
+                // Where it goes is known one step later than of a packet that is under way.
+                let seen = match ahead {
+                    Ahead::Far => Some((Ahead::Far, 0)),
+                    Ahead::Middle => None,
+                    Ahead::Near => self.endpoints[e].makes_for().map(|id| (Ahead::Middle, id)),
+                    Ahead::Next => self.endpoints[e].makes_for().map(|id| (Ahead::Near, id)),
+                };
+                if let (Some((ahead, id)), Some(to)) = (seen, self.links.across(port)) {
+                    self.fetch_arrival(to, id as u16, ahead);
+                }
             }
             Happening::Done => match self.links.nodes.node(port) {
                 Node::Switch(s) => self.fetch_end(port, s, ended),
@@ -51,14 +68,13 @@ impl<P: Build> Fabric<P> {
     }
 
     #[inline(always)]
-    fn fetch_arrival(&self, port: PortId, packet: u32, destination: u16, ahead: Ahead) {
+    fn fetch_arrival(&self, port: PortId, destination: u16, ahead: Ahead) {
         let links = &self.links;
         let rx = &links.ports[port.index()].rx;
         let Node::Switch(s) = links.nodes.node(port) else { return };
         let switch = &self.switches[s];
         if ahead == Ahead::Far {
             prefetch(rx);
-            links.packets.prefetch(packet);
             prefetch(&links.inputs[port.index()]);
             switch.prefetch();
             return;

@@ -46,6 +46,7 @@ impl<P: Build> Fabric<P> {
 
     /// Delivers everything that has arrived at the sink behind `port` by `key` (inclusive).
     pub fn flush<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, key: EventKey) {
+        self.make_up(cx, self.links.nodes.endpoint(port), key);
         while self.links.flush(cx, port, key) {
             let next = self.links.cold[port.index()].in_flight.pop_front();
             let (at, packet) = next.expect("a packet of an agent comes next");

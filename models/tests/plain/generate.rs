@@ -67,6 +67,7 @@ pub fn case(number: u64) -> Case {
     let d = &mut draw;
     let mut sizes = Draw(Stream::new(number, "large switch", Purpose(1_000)));
     let mut thresholds = Draw(Stream::new(number, "written thresholds", Purpose(1_000)));
+    let mut places = Draw(Stream::new(number, "ample", Purpose(1_000)));
     loop {
         let large = large(&mut sizes);
         let mut config = fabric(d, large);
@@ -74,6 +75,9 @@ pub fn case(number: u64) -> Case {
         // any.
         if number % 3 == 2 {
             written_thresholds(&mut thresholds, &mut config);
+        }
+        if number % 8 == 6 {
+            ample(&mut places, &mut config);
         }
         // Large ones take the plain simulator long.
         let longest = if large.is_some() { 9 } else { 60 };
@@ -404,6 +408,31 @@ fn fabric(d: &mut Draw, large: Option<usize>) -> FabricConfig {
         channels(d, &mut config);
     }
     config
+}
+
+/// Links of endpoints with so many buffers that nobody waits for one, or nearly so many, and no source that
+/// hears of its packets: there the fast simulator makes up what endpoints do.
+fn ample(d: &mut Draw, config: &mut FabricConfig) {
+    if !config.symbolic.is_empty() {
+        return;
+    }
+    for link in &config.links {
+        let ends = [link.a, link.b];
+        let is_endpoint = |&(device, _): &(u32, u8)| {
+            matches!(config.devices[device as usize].model, DeviceModel::Endpoint(_))
+        };
+        if ends.iter().any(is_endpoint) {
+            let buffers = if link.ack_window == 31 { 30 } else { d.of(&[14, 20, 28, 40, 120, 250]) };
+            for (device, port) in ends {
+                config.devices[device as usize].ports[port as usize].buffers = buffers;
+            }
+        }
+    }
+    for source in &mut config.sources {
+        if let Arrivals::Saturated { .. } = source.arrivals {
+            source.arrivals = Arrivals::Constant { interval: (T, d.between(1, 3)), phase: Duration(0) };
+        }
+    }
 }
 
 /// Writes to thresholds of switches with detectors.

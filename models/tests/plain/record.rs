@@ -188,6 +188,10 @@ pub fn reason(reason: DropReason) -> u8 {
 struct Recorder(Vec<Record>);
 
 impl Probe for Recorder {
+    fn follows_in_any_order(&self) -> bool {
+        true
+    }
+
     fn follows_packets(&self) -> bool {
         true
     }

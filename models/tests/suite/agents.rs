@@ -1,9 +1,10 @@
 //! Endpoints that run protocols: closed forms of round trips, queues of hosts, protocol clock, events.
 use crate::common::*;
-use models::Cause;
 use models::config::*;
 use models::probe::{FACTS, ProtocolFact, TimeoutKind};
+use models::{Cause, Probe, Progress, RunOptions, Simulation};
 use sim_core::{Duration, Time};
+use std::sync::Arc;
 
 const PIPELINE: u64 = 100_000;
 const PROPAGATION: u64 = 20_000;
@@ -183,8 +184,18 @@ fn background_load_shares_the_link_with_an_agent() {
     assert!(log.messages.iter().all(|m| m.flow == flow));
 }
 
-/// A segment and its response, against a packet: 16 at once, again and again. (Each delivery to an agent is
-/// an event and those to a sink are not, so single segments, far apart, cost more: 5 events against 2.)
+/// Follows packets in the order of their steps.
+struct InOrder;
+
+impl Probe for InOrder {
+    fn follows_packets(&self) -> bool {
+        true
+    }
+}
+
+/// A segment and its response, against a packet whose creation is not made up: 16 at once, again and again.
+/// (Each delivery to an agent is an event and those to a sink are not, so single segments, far apart, cost
+/// more: 5 events against 2.)
 ///
 /// Beside that one for the buffer that each response leaves: packets as short as these could use up 16
 /// buffers before the next acknowledgement is back, so each is told when it is free (F-47).
@@ -193,9 +204,11 @@ fn a_segment_with_its_response_costs_no_more_than_2_2_times_the_events_of_a_pack
     const COUNT: u64 = 2_000;
     let mut bare = single(2, switch(2));
     let burst = |n: u64| ReplayPacket { at: Time(n / 16 * 32 * T), destination: 1, size: SIZE, priority: 0 };
-    let trace = Arrivals::Replay(std::sync::Arc::new((0..COUNT).map(burst).collect()));
+    let trace = Arrivals::Replay(Arc::new((0..COUNT).map(burst).collect()));
     bare.source(0, 0, trace, Destinations::Replay).sizes = Sizes::Replay;
-    let packets = bare.run(3 * COUNT * T).1;
+    let mut run = Simulation::new(Arc::new(bare.config), RunOptions::default(), InOrder);
+    assert_eq!(run.run(Time(3 * COUNT * T), u64::MAX), Progress::Drained);
+    let packets = run.finish().1;
     let mut net = single(2, switch(2));
     let protocol = ProtocolConfig::Workload { carrier: MESSAGE };
     let arrivals = Arrivals::Constant { interval: (32 * T, 1), phase: Duration(0) };
