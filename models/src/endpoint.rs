@@ -1,7 +1,8 @@
 //! An endpoint: creates packets, injects them, takes deliveries.
 //!
-//! One event a packet: creations that fall into a running transmission are made up when it ends, and the
-//! event for the next creation is posted only while the transmitter idles. Deliveries wait in a queue with
+//! At most one event a packet: creations that fall into a running transmission are made up when it ends, and
+//! the event for the next creation is posted only while the transmitter idles. Where nobody can hear of it
+//! before the packet is in the switch, neither is an event: it is made up there ([`Lag`]). Deliveries wait in a queue with
 //! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
 
 pub(crate) mod traffic;
@@ -37,9 +38,6 @@ pub(crate) struct Endpoint {
     pub stamp: u32,
     /// How much later what it does may be made up; `None`: it has to be an event at its own time.
     pub lag: Option<Lag>,
-    /// What is due ([`due`](crate::link::port::Cold::due)) will be made up by an event, which has this number.
-    pub inject_posted: bool,
-    pub generation: u32,
 }
 
 /// How much later it is enough to know what an endpoint does.
@@ -49,6 +47,14 @@ pub(crate) struct Lag {
     pub ps: u64,
     /// Packets that can start in that time, at most, and one.
     pub starts: u16,
+}
+
+impl Lag {
+    /// Key of the event in which is made up what is due at `due`.
+    #[inline(always)]
+    pub fn told(&self, due: EventKey) -> EventKey {
+        due.followed(Time(due.time().0 + self.ps), class::ARRIVAL)
+    }
 }
 
 /// A packet has begun to leave of which an agent has to hear.
@@ -67,7 +73,7 @@ impl Endpoint {
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
     ) -> Option<Left> {
-        self.materialise(links, cx, cx.now().0);
+        self.create_due(links, cx, cx.now().0, 0);
         let port = self.port;
         let tx = &links.ports[port.index()].tx;
         if tx.waiting == 0 {
@@ -132,6 +138,7 @@ impl Endpoint {
     /// What the endpoint does at `key` need not be an event: it is made up when the packet that starts then
     /// can be in the switch, or when somebody looks before that. Whether it may be made up so late: nobody may
     /// hear of it by then, or stop it, so all queues go, and there is credit for whatever may start meanwhile.
+    #[inline(never)]
     fn defers<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
@@ -156,9 +163,7 @@ impl Endpoint {
             return false;
         }
         cold.due.0 = key;
-        self.inject_posted = true;
-        let at = links.keys[self.device as usize].make(Time(key.time().0 + lag.ps), class::ARRIVAL);
-        cx.post(at, self.port.into(), Happening::Inject { generation: self.generation }.pack());
+        cx.post(lag.told(key), self.port.into(), Happening::Inject.pack());
         true
     }
 
@@ -182,7 +187,7 @@ impl Endpoint {
         cx: &mut Cx<'_, L>,
         now: u64,
     ) {
-        self.create_due(links, cx, now, true);
+        self.create_due(links, cx, now, cx.now().0);
     }
 
     /// Creates every packet that is due by `now`, and starts none: something else of this instant comes
@@ -193,16 +198,18 @@ impl Endpoint {
         cx: &mut Cx<'_, L>,
         now: u64,
     ) {
-        self.create_due(links, cx, now, false);
+        self.create_due(links, cx, now, u64::MAX);
     }
 
-    #[inline(always)]
+    /// A packet that is created at or after `first`, nothing waits before and nothing is created after starts
+    /// at once, if that is possible, without passing through the queue.
+    #[inline(never)]
     fn create_due<P: Build, L: EventList<Payload>>(
         &mut self,
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         now: u64,
-        start: bool,
+        first: u64,
     ) {
         // The last instant means never.
         let now = now.min(u64::MAX - 1);
@@ -221,9 +228,9 @@ impl Endpoint {
             } else {
                 let packet = self.new_packet(links, index, at);
                 self.find_next();
-                let last = start && at == cx.now().0 && self.next > now;
+                let last = at >= first && self.next > now;
                 if last && self.may_start_new(links, cx, packet) {
-                    self.start_new(links, cx, packet);
+                    self.start_new(links, cx, packet, at);
                 } else {
                     self.queue_packet(links, cx, packet, at);
                 }
@@ -276,7 +283,13 @@ impl Endpoint {
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         packet: u32,
+        at: u64,
     ) {
+        if at < cx.now().0 {
+            links.begin_wait_at(self.port, packet, at, false);
+            links.observe.occupancy.waits(self.port, at);
+            links.observe.occupancy.starts(self.port, cx.now().0);
+        }
         let tx = &mut links.ports[self.port.index()].tx;
         tx.high_water = tx.high_water.max(1);
         let left = self.start(links, cx, packet);

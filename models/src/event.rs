@@ -44,9 +44,9 @@ pub(crate) enum Happening {
     Refresh,
     /// A source creates a packet.
     Create,
-    /// What an endpoint was due to do is made up now, when the packet that starts thereby reaches the switch;
-    /// unless it has been made up since, and another one is posted.
-    Inject { generation: u32 },
+    /// What an endpoint was due to do is made up now, when the packet that starts thereby reaches the switch,
+    /// unless it has been made up since.
+    Inject,
     /// A cell clock ticks (target: switch).
     Tick,
     /// A timer or a service of an agent ends.
@@ -198,7 +198,7 @@ impl Payload {
             Kind::MessageDue => Happening::MessageDue,
             Kind::Refresh => Happening::Refresh,
             Kind::Create => Happening::Create,
-            Kind::Inject => Happening::Inject { generation: extra },
+            Kind::Inject => Happening::Inject,
             Kind::Tick => Happening::Tick,
             Kind::Host => Happening::Host(HostStep::unpack(field, extra)),
             Kind::Link => Happening::Link(LinkStep::unpack(field, packet, extra)),
@@ -289,7 +289,7 @@ impl Happening {
             Happening::MessageDue => of(Kind::MessageDue),
             Happening::Refresh => of(Kind::Refresh),
             Happening::Create => of(Kind::Create),
-            Happening::Inject { generation } => Payload::new(Kind::Inject, 0, 0, generation),
+            Happening::Inject => of(Kind::Inject),
             Happening::Tick => of(Kind::Tick),
             Happening::Host(step) => step.pack(),
             Happening::Link(step) => step.pack(),
@@ -414,7 +414,7 @@ mod tests {
             Happening::MessageDue,
             Happening::Refresh,
             Happening::Create,
-            Happening::Inject { generation },
+            Happening::Inject,
             Happening::Tick,
             Happening::Sample,
             Happening::Watch,

@@ -9,7 +9,8 @@
 //! Events per packet-hop: one arrival, and a drain only if somebody waits for the transmitter. The arrival is
 //! handled when the packet has passed the receiving device's pipeline, which is also the instant at which it
 //! is accepted (acknowledged), so nothing is committed early and nothing has to be revoked. Acknowledgements
-//! and buffer releases are records with keys, consumed when somebody needs them.
+//! and buffer releases are records with keys, consumed when somebody needs them. What endpoints do is made up
+//! as their packets arrive (`injection.rs`).
 
 mod access;
 pub(crate) mod footprint;
@@ -221,8 +222,6 @@ impl<P: Build> Fabric<P> {
                 staged: e.staging != StagingConfig::None && !e.next_hop.is_empty(),
                 stamp: 0,
                 lag: None,
-                inject_posted: false,
-                generation: 0,
             }),
             DeviceModel::Switch(s) => {
                 let n = ports as usize;
@@ -528,7 +527,7 @@ impl<P: Build> World for Fabric<P> {
             }
             Happening::Done => self.done(cx, target),
             Happening::Create => self.create(cx, target),
-            Happening::Inject { generation } => self.injected(cx, target, generation),
+            Happening::Inject => self.inject_due(cx, target),
             Happening::Deliver => self.deliver_event(cx, target),
             Happening::Wake => self.wake(cx, target),
             Happening::Message { field, channel } => self.message(cx, target, (channel, field)),

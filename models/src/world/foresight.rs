@@ -37,7 +37,7 @@ impl<P: Build> Fabric<P> {
                 }
                 self.fetch_arrival(port, destination, ahead);
             }
-            Happening::Inject { .. } => {
+            Happening::Inject => {
                 let e = self.links.nodes.endpoint(port);
                 self.fetch_endpoint(port, e, ahead);
                 // Where it goes is known one step later than of a packet that is under way.

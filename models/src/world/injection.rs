@@ -6,10 +6,9 @@
 //!
 //! | who looks before that | what follows |
 //! |---|---|
-//! | a message that may stop a queue, credit, a delivery, a sample, the watchdog, the end | all that was due by then is made up first ([`Fabric::make_up`]) |
-//! | the switch, short of credit for packets to the endpoint | deliveries up to what is due are settled ([`Links::flush`]); that is enough, because the endpoint has room for all that can arrive in the time for which something is due |
-//! | a status on the way back | it takes its place on the wire when the deliveries are settled, in their order and that of starts |
-//! | credit told to the endpoint | has no effect as long as there is enough (`Endpoint::defers`) |
+//! | a message that may stop a queue, credit that wakes, a sample, the watchdog, the end of a run | all that was due by then is made up first ([`Fabric::make_up`]) |
+//! | the switch, short of credit for packets to the endpoint | what arrived up to what is due is settled ([`Links::flush`]); that is enough, because the endpoint has room for all that can arrive while something is due ([`Lengths::has_room`]) |
+//! | credit told to the endpoint | nothing, as long as there is enough (`Endpoint::defers`) |
 //!
 //! [`Links::flush`]: crate::link::Links::flush
 
@@ -69,54 +68,50 @@ impl<P: Build> Fabric<P> {
         }
     }
 
-    /// Does what the endpoint was due to do before `key`.
+    /// Does what the endpoint was due to do before `key`, that of the event being handled.
     #[inline(always)]
     pub fn make_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, key: EventKey) {
-        let port = self.endpoints[e].port;
-        if self.links.cold[port.index()].due.0 < key {
-            self.make_up_due(cx, e, key);
+        if self.links.cold[self.endpoints[e].port.index()].due.0 < key {
+            // Its event finds nothing to do, and must not keep a run going.
+            self.links.observe.pending += 1;
+            self.make_up_due(cx, e);
         }
     }
 
+    /// Does what the endpoint was due to do before the event being handled, and what it was due to do then.
     #[inline(never)]
-    fn make_up_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId, key: EventKey) {
-        let port = self.endpoints[e].port;
+    fn make_up_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
+        let port = self.endpoints[e].port.index();
         loop {
-            let due = self.links.cold[port.index()].due.0;
-            if due >= key {
+            let due = std::mem::take(&mut self.links.cold[port].due).0;
+            if due.class() == class::DONE {
+                self.links.ports[port].tx.clock.end_posted = false;
+            } else {
+                self.endpoints[e].create_posted = false;
+            }
+            let mut then = cx.as_of(due);
+            let left = self.endpoints[e].turn(&mut self.links, &mut then);
+            debug_assert!(left.is_none(), "a packet of a source is nobody's else");
+            if self.links.cold[port].due.0 == EventKey::MAX {
+                self.endpoints[e].rest(&mut self.links, &mut then);
+            }
+            if self.links.cold[port].due.0 >= cx.handled() {
                 return;
             }
-            self.links.cold[port.index()].due.0 = EventKey::MAX;
-            let endpoint = &mut self.endpoints[e];
-            endpoint.generation = endpoint.generation.wrapping_add(1);
-            if std::mem::take(&mut endpoint.inject_posted) {
-                // Its event finds nothing to do, and must not keep a run going.
-                self.links.observe.pending += 1;
-            }
-            if due.class() == class::DONE {
-                self.links.ports[port.index()].tx.clock.end_posted = false;
-            } else {
-                endpoint.create_posted = false;
-            }
-            self.endpoint_turn(&mut cx.as_of(due), e);
         }
     }
 
     /// What an endpoint was due to do is made up, as its packet reaches the switch.
     #[inline(always)]
-    pub(super) fn injected<L: EventList<Payload>>(
-        &mut self,
-        cx: &mut Cx<'_, L>,
-        port: PortId,
-        generation: u32,
-    ) {
+    pub(super) fn inject_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let e = self.links.nodes.endpoint(port);
-        if self.endpoints[e].generation != generation {
+        let due = self.links.cold[port.index()].due.0;
+        if self.endpoints[e].lag.is_none_or(|lag| due > cx.key() || lag.told(due) != cx.key()) {
+            // It has been made up.
             self.links.observe.pending -= 1;
             return;
         }
-        self.endpoints[e].inject_posted = false;
-        self.make_up_due(cx, e, cx.key());
+        self.make_up_due(cx, e);
         if let Some((to, packet, behind)) = self.links.take_reached() {
             self.past_pipeline(cx, to, packet, behind);
         }
