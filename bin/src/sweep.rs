@@ -89,11 +89,15 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
             "--restart of one shard would throw away the runs of the others; remove the folder instead",
         ));
     }
-    folder.prepare(&manifest, earlier)?;
     if args.engine == Engine::Slurm {
         if args.shard.is_some() {
             return Err(Failure::bad_input("--shard and --engine slurm exclude each other"));
         }
+        // what is wrong is told here, not by tasks that wait for their turn first
+        engine::check_all(&plan, jobs(args), &interrupted)?;
+    }
+    folder.prepare(&manifest, earlier)?;
+    if args.engine == Engine::Slurm {
         return slurm::submit(args, &plan, &folder);
     }
     let shard = args.shard.unwrap_or(Shard::ALL);

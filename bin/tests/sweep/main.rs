@@ -361,6 +361,21 @@ fn slurm_scripts_without_slurm() {
     home.equal("alone", "it's here");
 }
 
+/// What is wrong with a point, and what the scenario says to one, is known before any task waits for its turn.
+#[test]
+fn slurm_is_asked_for_nothing_that_is_wrong() {
+    let home = Home::new();
+    let words = |sweep| ["sweep", sweep, "--out", "there", "--engine", "slurm", "--no-submit"];
+    home.write("wrong.json", &SWEEP.replace("[8, 16]", "[8, 0]"));
+    let said = home.refused(&words("wrong.json"));
+    assert!(said.contains("input_buffers") && said.contains("nothing was simulated"), "{said}");
+    assert!(!home.at("there").exists(), "{said}");
+    home.write("warned.json", &SWEEP.replace("[8, 16]", "[8, 5]"));
+    let output = home.run(&words("warned.json"));
+    let (told, law) = (text(&output.stderr), text(&home.run(&["sweep", "warned.json", "--dry-run"]).stderr));
+    assert!(output.status.success() && told.contains("SC071") && told == law, "{told}\n{law}");
+}
+
 #[test]
 fn comparisons_are_paired() {
     let home = Home::new();
