@@ -465,7 +465,9 @@ impl<P: Build> Fabric<P> {
                 self.make_up(cx, e, cx.key());
                 // What is created at this instant meets the queues as the message leaves them.
                 self.endpoints[e].materialise_only(&mut self.links, cx, cx.now().0);
-                if self.links.receive_message(cx, port, message).is_some() {
+                let heard = self.links.receive_message(cx, port, message).is_some();
+                self.withdraw(cx, e);
+                if heard {
                     self.endpoint_turn(cx, e);
                 }
             }

@@ -7,16 +7,19 @@
 //! | who looks before that | what follows |
 //! |---|---|
 //! | a message that may stop a queue, credit that wakes, a sample, the watchdog, the end of a run | all that was due by then is made up first ([`Fabric::make_up`]) |
+//! | a message after which something is stopped, or at the instant of a creation | what is due later is an event after all ([`Fabric::withdraw`]) |
 //! | the switch, short of credit for packets to the endpoint | what arrived up to what is due is settled ([`Links::flush`]); that is enough, because the endpoint has room for all that can arrive while something is due ([`Lengths::has_room`]) |
 //! | credit told to the endpoint | nothing, as long as there is enough (`Endpoint::defers`) |
 //!
 //! [`Links::flush`]: crate::link::Links::flush
 
 use crate::endpoint::Lag;
-use crate::event::{Cx, Payload, class};
+use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{EndpointId, PortId};
 use crate::link::credit::Lengths;
+use crate::link::port::Due;
 use crate::observe::Build;
+use crate::ports::Ports as _;
 use crate::world::Fabric;
 use sim_core::{EventKey, EventList};
 
@@ -99,6 +102,26 @@ impl<P: Build> Fabric<P> {
                 return;
             }
         }
+    }
+
+    /// A message was heard. What the endpoint is due to do is an event after all, at its own time,
+    ///
+    /// - if something is stopped, so that no packet may start thereby: a run must not wait for it;
+    /// - if it is a creation of this instant, which has been made before the message was obeyed. Its packet may
+    ///   start now, and its end comes before what is due could be made up.
+    pub(super) fn withdraw<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
+        let port = self.endpoints[e].port;
+        let cold = &mut self.links.cold[port.index()];
+        let due = cold.due.0;
+        let stopped = self.links.ports[port.index()].tx.parked_any || !cold.stopped_lanes.is_empty();
+        if due == EventKey::MAX || !stopped && due.time() > cx.now() {
+            return;
+        }
+        cold.due = Due::default();
+        // As where it is made up.
+        self.links.observe.pending += 1;
+        let what = if due.class() == class::DONE { Happening::Done } else { Happening::Create };
+        cx.post(due, port.into(), what.pack());
     }
 
     /// What an endpoint was due to do is made up, as its packet reaches the switch.

@@ -17,6 +17,7 @@ mod equality;
 mod faults;
 mod folding;
 mod headroom;
+mod injection;
 mod large_switch;
 mod links;
 mod linx;
