@@ -363,3 +363,22 @@ fn a_message_at_the_instant_of_a_creation_leaves_the_wire_in_order() {
         }
     }
 }
+
+/// Beside an agent nothing is made up: what it sends finds the packets of a source where they are, the first
+/// on the wire and the second waiting.
+#[test]
+fn an_agent_sends_while_a_packet_leaves() {
+    for x in [1, T / 2, T - 1, T + 1] {
+        let mut net = star();
+        // Enough for the shortest packets that an agent may send.
+        net.buffers(250);
+        net.config.links.iter_mut().for_each(|link| link.ack_window = 4_095);
+        net.burst(0, 0, 1, LATER, 2);
+        let arrivals = Arrivals::Constant { interval: (1_000 * T, 1), phase: Duration(LATER + x) };
+        let source = sender(Destinations::Fixed(1), arrivals, 64, 1);
+        net.conversation(ProtocolConfig::Workload { carrier: MESSAGE }, &[0, 1], &[(0, source)]);
+        let (log, ..) = same(&net, 500 * T);
+        assert_eq!(log.messages.len(), 1);
+        assert_eq!(starts(&log, 1), [LATER, LATER + T], "{x}");
+    }
+}
