@@ -2,8 +2,9 @@
 //!
 //! At most one event a packet: creations that fall into a running transmission are made up when it ends, and
 //! the event for the next creation is posted only while the transmitter idles. Where nobody can hear of it
-//! before the packet is in the switch, neither is an event: it is made up there ([`Lag`]). Deliveries wait in a queue with
-//! their keys until somebody needs their acknowledgements, the endpoint sends, or a sample looks.
+//! before the packet is in the switch, neither is an event: it is made up there ([`Lag`]). Deliveries wait in
+//! a queue with their keys until somebody needs their acknowledgements, the endpoint sends, or a sample
+//! looks.
 
 pub(crate) mod traffic;
 
@@ -53,7 +54,7 @@ impl Lag {
     /// Key of the event in which is made up what is due at `due`.
     #[inline(always)]
     pub fn told(&self, due: EventKey) -> EventKey {
-        due.followed(Time(due.time().0 + self.ps), class::ARRIVAL)
+        due.followed(Time(due.time().0.saturating_add(self.ps)), class::ARRIVAL)
     }
 }
 
@@ -136,8 +137,9 @@ impl Endpoint {
     }
 
     /// What the endpoint does at `key` need not be an event: it is made up when the packet that starts then
-    /// can be in the switch, or when somebody looks before that. Whether it may be made up so late: nobody may
-    /// hear of it by then, or stop it, so all queues go, and there is credit for whatever may start meanwhile.
+    /// can be in the switch, or when somebody looks before that. Whether it may be made up so late: nobody
+    /// may hear of it by then, or stop it, so all queues go, and there is credit for whatever may start
+    /// meanwhile.
     #[inline(never)]
     fn defers<P: Build, L: EventList<Payload>>(
         &mut self,
@@ -152,7 +154,7 @@ impl Endpoint {
             return false;
         }
         if key < cx.handled() {
-            // It is being made up what came before.
+            // What came before is being made up.
             cold.due.0 = key;
             return true;
         }

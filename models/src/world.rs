@@ -529,7 +529,11 @@ impl<P: Build> World for Fabric<P> {
             }
             Happening::Done => self.done(cx, target),
             Happening::Create => self.create(cx, target),
-            Happening::Inject => self.inject_due(cx, target),
+            Happening::Inject => {
+                if let Some((to, packet, behind)) = self.inject_due(cx, target) {
+                    self.past_pipeline(cx, to, packet, behind);
+                }
+            }
             Happening::Deliver => self.deliver_event(cx, target),
             Happening::Wake => self.wake(cx, target),
             Happening::Message { field, channel } => self.message(cx, target, (channel, field)),

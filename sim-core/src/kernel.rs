@@ -67,8 +67,8 @@ impl<P: Copy, L: EventList<P>> Context<'_, P, L> {
         self.key
     }
 
-    /// The same context for something that was due at `key`, before the event being handled, and that is made
-    /// up now: [`now`](Self::now) and [`key`](Self::key) are those of then.
+    /// A context for something that was due at `key`, before the event being handled, and that is made up
+    /// now: [`now`](Self::now) and [`key`](Self::key) are those of then.
     ///
     /// Panics if `key` is after the event being handled.
     #[inline]

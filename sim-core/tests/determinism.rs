@@ -176,6 +176,8 @@ enum Script {
     Post(EventKey),
     Send(EventKey),
     Stop,
+    /// Makes up what was due at the first key, and posts the second then.
+    MakeUp(EventKey, EventKey),
 }
 
 struct Scripted {
@@ -192,6 +194,12 @@ impl World for Scripted {
             Some(Script::Post(key)) => cx.post(key, 0, ()),
             Some(Script::Send(key)) => cx.send(key, 0, ()),
             Some(Script::Stop) => cx.stop(),
+            Some(Script::MakeUp(due, posted)) => {
+                let mut then = cx.as_of(due);
+                assert_eq!((then.key(), then.now(), then.handled()), (due, due.time(), event.key));
+                then.post(posted, 0, ());
+                assert_eq!((cx.key(), cx.handled()), (event.key, event.key));
+            }
             None => {}
         }
     }
@@ -243,6 +251,28 @@ fn posting_the_current_key_again_panics() {
 #[should_panic(expected = "event posted into the past")]
 fn posting_into_the_past_panics() {
     run_post(key(9, 15, 9, 9));
+}
+
+/// What is made up happens at its own time, but what follows from it is posted for after the event in which it
+/// is made up.
+#[test]
+fn what_is_made_up_posts_after_the_event_being_handled() {
+    let later = key(10, 1, 5, 4);
+    let mut kernel = scripted(Script::MakeUp(key(7, 2, 5, 1), later), &[current()]);
+    assert_eq!(kernel.run_until(Time::MAX), RunEnd::Empty);
+    assert_eq!(kernel.world.handled, [current(), later]);
+}
+
+#[test]
+#[should_panic(expected = "event posted into the past: 8 ps class 0 source 1 #1 while handling 10 ps")]
+fn what_is_made_up_posts_nothing_before_the_event_being_handled() {
+    let _ = scripted(Script::MakeUp(key(7, 2, 5, 1), key(8, 0, 1, 1)), &[current()]).run_until(Time::MAX);
+}
+
+#[test]
+#[should_panic(expected = "is made up before its time")]
+fn nothing_is_made_up_before_it_is_due() {
+    let _ = scripted(Script::MakeUp(key(10, 1, 5, 4), key(11, 0, 1, 1)), &[current()]).run_until(Time::MAX);
 }
 
 #[test]

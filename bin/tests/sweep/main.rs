@@ -361,7 +361,8 @@ fn slurm_scripts_without_slurm() {
     home.equal("alone", "it's here");
 }
 
-/// What is wrong with a point, and what the scenario says to one, is known before any task waits for its turn.
+/// What is wrong with a point, and what the scenario says to one, is known before any task waits for its
+/// turn.
 #[test]
 fn slurm_is_asked_for_nothing_that_is_wrong() {
     let home = Home::new();

@@ -1,15 +1,20 @@
 //! What endpoints do, made up when somebody can hear of it.
 //!
-//! A source tells nobody that it makes a packet, nor an endpoint that it starts one: the switch hears of it when
-//! the packet is there. So if nothing can keep it from starting, one event does for both: what the endpoint was
-//! due to do ([`due`](crate::link::port::Cold::due)) is done in the event of the arrival, as of its own key.
+//! A source tells nobody that it makes a packet, nor an endpoint that it starts one: the switch hears of it
+//! when the packet is there. So if nothing can keep it from starting, one event does for both: what the
+//! endpoint was due to do ([`due`](crate::link::port::Cold::due)) is done in the event of the arrival, as of
+//! its own key.
 //!
-//! | who looks before that | what follows |
-//! |---|---|
-//! | a message that may stop a queue, credit that wakes, a sample, the watchdog, the end of a run | all that was due by then is made up first ([`Fabric::make_up`]) |
-//! | a message after which something is stopped, or at the instant of a creation | what is due later is an event after all ([`Fabric::withdraw`]) |
-//! | the switch, short of credit for packets to the endpoint | what arrived up to what is due is settled ([`Links::flush`]); that is enough, because the endpoint has room for all that can arrive while something is due ([`Lengths::has_room`]) |
-//! | credit told to the endpoint | nothing, as long as there is enough (`Endpoint::defers`) |
+//! Who looks before that:
+//!
+//! - Messages that may stop a queue, credit that wakes, samples, the watchdog, the end of a run: all that was
+//!   due by then is made up first ([`Fabric::make_up`]).
+//! - A message after which something is stopped, or at the instant of a creation: what is due later is an
+//!   event after all ([`Fabric::withdraw`]).
+//! - The switch, short of credit for packets to the endpoint: what arrived up to what is due is settled
+//!   ([`Links::flush`]); that is enough, because the endpoint has room for all that can arrive while
+//!   something is due ([`Lengths::has_room`]).
+//! - Credit told to the endpoint changes nothing, as long as there is enough (`Endpoint::defers`).
 //!
 //! [`Links::flush`]: crate::link::Links::flush
 
@@ -39,31 +44,30 @@ impl<P: Build> Fabric<P> {
         {
             return;
         }
-        let mut sizes = vec![None::<(u16, u16)>; config.devices.len()];
-        let mut closed = vec![false; config.devices.len()];
+        // Octets of the shortest packet of each endpoint; 0: a source of it hears of its packets.
+        let mut shortest = vec![u16::MAX; config.devices.len()];
         for source in &config.sources {
-            let size = &mut sizes[source.endpoint as usize];
-            let one = source.lengths();
-            *size = size.zip(one).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).or(*size).or(one);
-            closed[source.endpoint as usize] |= source.is_closed_loop() || one.is_none();
+            let own = source.lengths().filter(|_| !source.is_closed_loop()).map_or(0, |(least, _)| least);
+            let least = &mut shortest[source.endpoint as usize];
+            *least = own.min(*least);
         }
         for link in &config.links {
             for ((device, _), (other, _)) in [(link.a, link.b), (link.b, link.a)] {
                 let (own, switch) = (self.links.nodes.first_port(device), self.links.nodes.first_port(other));
-                let Some((least, _)) = sizes[device as usize] else { continue };
-                if closed[device as usize] || !self.links.nodes.is_switch(switch) {
+                let least = match shortest[device as usize] {
+                    0 | u16::MAX => continue,
+                    least => u64::from(least),
+                };
+                if !self.links.nodes.is_switch(switch) {
                     continue;
                 }
                 let timing = &self.links.timings[usize::from(self.links.ports[own.index()].tx.timing)];
-                let first = match timing.header {
-                    0 => u64::from(least),
-                    header => header.min(least.into()),
-                };
                 let time = |octets: u64| (octets + timing.symbol_chars) * timing.char_num / timing.char_den;
+                let first = if timing.header == 0 { least } else { timing.header.min(least) };
                 let ps = time(first) + timing.propagation + timing.pipeline;
-                let starts = u16::try_from(ps.div_ceil(time(least.into()).max(1)) + 1).unwrap_or(u16::MAX);
-                let receiver = &config.devices[device as usize].ports[0];
-                if lengths.has_room(link, ps, receiver) {
+                if lengths.has_room(link, ps, &config.devices[device as usize].ports[0]) {
+                    let starts = ps.div_ceil(time(least).max(1)) + 1;
+                    let starts = u16::try_from(starts).expect("fewer than there are buffers for");
                     let e = self.links.nodes.endpoint(own);
                     self.endpoints[e].lag = Some(Lag { ps, starts });
                 }
@@ -107,8 +111,8 @@ impl<P: Build> Fabric<P> {
     /// A message was heard. What the endpoint is due to do is an event after all, at its own time,
     ///
     /// - if something is stopped, so that no packet may start thereby: a run must not wait for it;
-    /// - if it is a creation of this instant, which has been made before the message was obeyed. Its packet may
-    ///   start now, and its end comes before what is due could be made up.
+    /// - if it is a creation of this instant, which has been made before the message was obeyed. Its packet
+    ///   may start now, and its end comes before what is due could be made up.
     pub(super) fn withdraw<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, e: EndpointId) {
         let port = self.endpoints[e].port;
         let cold = &mut self.links.cold[port.index()];
@@ -124,19 +128,21 @@ impl<P: Build> Fabric<P> {
         cx.post(due, port.into(), what.pack());
     }
 
-    /// What an endpoint was due to do is made up, as its packet reaches the switch.
+    /// What an endpoint was due to do is made up, as its packet reaches the switch: the port there, the
+    /// packet, and how much of it comes later. `None`: it has been made up before, or its packet comes later.
     #[inline(always)]
-    pub(super) fn inject_due<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
+    pub(super) fn inject_due<L: EventList<Payload>>(
+        &mut self,
+        cx: &mut Cx<'_, L>,
+        port: PortId,
+    ) -> Option<(PortId, u32, u32)> {
         let e = self.links.nodes.endpoint(port);
         let due = self.links.cold[port.index()].due.0;
-        if self.endpoints[e].lag.is_none_or(|lag| due > cx.key() || lag.told(due) != cx.key()) {
-            // It has been made up.
+        if self.endpoints[e].lag.is_none_or(|lag| lag.told(due) != cx.key()) {
             self.links.observe.pending -= 1;
-            return;
+            return None;
         }
         self.make_up_due(cx, e);
-        if let Some((to, packet, behind)) = self.links.take_reached() {
-            self.past_pipeline(cx, to, packet, behind);
-        }
+        self.links.take_reached()
     }
 }

@@ -30,9 +30,10 @@ fn kinds(forwarding: Forwarding, buffers: u8, option: usize) -> Vec<(&'static st
 }
 
 /// By hand. Where nobody waits: what the endpoint does is made up as the packet arrives at the switch (the
-/// first creation is an event, before anything runs); the sink takes what it gets. Where one buffer more than the highest watermark is there, the release of each is told at once, so the end of
-/// each transmission out of it is an event, and with cut-through its acceptance, too. Unfolded, every step is
-/// one: in, through the pipeline, out at either end, and delivered.
+/// first creation is an event, before anything runs); the sink takes what it gets. Where one buffer more than
+/// the highest watermark is there, the release of each is told at once, so the end of each transmission out
+/// of it is an event, and with cut-through its acceptance, too. Unfolded, every step is one: in, through the
+/// pipeline, out at either end, and delivered.
 #[test]
 fn kinds_of_events_of_a_packet() {
     let cut_through = Forwarding::CutThrough { header: 16 };
