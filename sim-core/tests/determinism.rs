@@ -253,8 +253,8 @@ fn posting_into_the_past_panics() {
     run_post(key(9, 15, 9, 9));
 }
 
-/// What is made up happens at its own time, but what follows from it is posted for after the event in which it
-/// is made up.
+/// What is made up happens at its own time, but what follows from it is posted for after the event in which
+/// it is made up.
 #[test]
 fn what_is_made_up_posts_after_the_event_being_handled() {
     let later = key(10, 1, 5, 4);
