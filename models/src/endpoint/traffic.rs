@@ -1,6 +1,6 @@
 //! Synthetic and recorded traffic: when the next packet is created, where it goes, how long it is.
 
-use crate::config::{Arrivals, Destinations, PacketSize, Sizes, SourceConfig};
+use crate::config::{Arrivals, Destinations, PacketSize, ReplayPacket, Sizes, SourceConfig};
 use sim_core::{Duration, Purpose, Stream, Time, prefetch};
 use std::hint::select_unpredictable;
 
@@ -13,14 +13,36 @@ pub(crate) struct Draw {
     pub size: PacketSize,
 }
 
-/// State of one source.
+/// State of one source: what has been drawn in advance in two lines, what each packet needs besides in one.
+/// Where that is all (the packets of a Poisson process), making a packet touches no other.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Source {
+    /// The next packets of a Poisson process; the first of them has the number `turn`.
+    planned: [Planned; AHEAD],
     /// Creation time of the next packet, ps; `u64::MAX` = none (any more).
     pub next: u64,
+    made: u64,
+    limit: u64,
+    stop: u64,
+    turn: u8,
+    is_planned: bool,
+    priority: u8,
+    /// If all packets are alike.
+    size: Option<PacketSize>,
+    rest: Box<Rest>,
+}
+
+/// Octets of a source.
+pub(crate) const OCTETS: usize = size_of::<Source>() + size_of::<Rest>();
+
+const _: () = assert!(size_of::<Source>() == 192);
+
+/// What a source draws from.
+#[derive(Clone, Debug)]
+struct Rest {
     config: SourceConfig,
     seed: u64,
-    made: u64,
     /// Position in a trace or a destination cycle.
     position: usize,
     /// Slots or packets since the start, for exact rational intervals.
@@ -31,9 +53,6 @@ pub(crate) struct Source {
     destinations: Stream,
     sizes: Stream,
     weight_sum: u64,
-    /// Gaps of a Poisson process drawn in advance, the last `gaps_left` of them still to be used.
-    gaps: [Duration; GAPS],
-    gaps_left: u8,
     /// Where the next packet goes, if that is drawn at random and has been drawn already: what its way begins
     /// with can be fetched before it is made.
     aim: Option<Aim>,
@@ -46,8 +65,16 @@ struct Aim {
     flow: u16,
 }
 
-/// How many gaps are drawn together.
-const GAPS: usize = 8;
+/// A packet to come.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    /// From the creation of the one before.
+    gap: Duration,
+    aim: Aim,
+}
+
+/// How many packets are drawn together: their logarithms overlap, and so do the lines that are missed.
+const AHEAD: usize = 8;
 
 impl Source {
     pub fn new(seed: u64, config: &SourceConfig) -> Self {
@@ -56,23 +83,37 @@ impl Source {
             Sizes::Mix(mix) => mix.iter().map(|(w, _)| u64::from(*w)).sum(),
             _ => 0,
         };
+        let nothing = Planned { gap: Duration::ZERO, aim: Aim { destination: 0, flow: 0 } };
         let mut source = Source {
+            planned: [nothing; AHEAD],
             next: config.start.0,
-            config: config.clone(),
-            seed,
             made: 0,
-            position: 0,
-            ticks: 0,
-            burst_end: 0,
-            arrivals: stream(Purpose::ARRIVALS),
-            destinations: stream(Purpose::DESTINATIONS),
-            sizes: stream(Purpose::SIZES),
-            weight_sum,
-            gaps: [Duration::ZERO; GAPS],
-            gaps_left: 0,
-            aim: None,
+            limit: config.limit,
+            stop: config.stop.0,
+            turn: 0,
+            is_planned: matches!(config.arrivals, Arrivals::Poisson { .. }),
+            priority: config.priority,
+            size: if let Sizes::Fixed(size) = config.sizes { Some(size) } else { None },
+            rest: Box::new(Rest {
+                config: config.clone(),
+                seed,
+                position: 0,
+                ticks: 0,
+                burst_end: 0,
+                arrivals: stream(Purpose::ARRIVALS),
+                destinations: stream(Purpose::DESTINATIONS),
+                sizes: stream(Purpose::SIZES),
+                weight_sum,
+                aim: None,
+            }),
         };
-        source.next = source.first();
+        let first = if source.is_planned {
+            source.planned = source.rest.plan();
+            config.start.0.saturating_add(source.planned[0].gap.0)
+        } else {
+            source.rest.first()
+        };
+        source.next = source.bounded(first);
         source
     }
 
@@ -80,27 +121,136 @@ impl Source {
     /// random numbers.
     pub fn not_before(&mut self, now: u64) {
         debug_assert_eq!(self.made, 0, "a source begins once");
-        if now > self.config.start.0 {
-            *self = Source::new(self.seed, &SourceConfig { start: Time(now), ..self.config.clone() });
+        let Rest { config, seed, .. } = &*self.rest;
+        if now > config.start.0 {
+            *self = Source::new(*seed, &SourceConfig { start: Time(now), ..config.clone() });
         }
     }
 
     /// Packets to keep waiting, for closed-loop sources.
+    #[inline(always)]
     pub fn backlog(&self) -> Option<u16> {
+        if self.is_planned { None } else { self.rest.backlog() }
+    }
+
+    fn bounded(&self, at: u64) -> u64 {
+        if self.made >= self.limit || at >= self.stop { u64::MAX } else { at }
+    }
+
+    /// Whether a closed-loop source may create another packet at `now`.
+    pub fn may_refill(&self, now: u64) -> bool {
+        self.made < self.limit && now < self.stop
+    }
+
+    /// Draws the packet created at `self.next` (or, closed loop, at `now`) and moves on.
+    pub fn draw(&mut self) -> Draw {
+        if !self.is_planned {
+            return self.draw_anew();
+        }
+        let Aim { destination, flow } = self.planned[usize::from(self.turn)].aim;
+        let size = self.size.unwrap_or_else(|| self.rest.draw_size(None));
+        self.made += 1;
+        if self.next != u64::MAX {
+            self.turn += 1;
+            if usize::from(self.turn) == AHEAD {
+                self.turn = 0;
+                self.planned = self.rest.plan();
+            }
+            self.next = self.bounded(self.next.saturating_add(self.planned[usize::from(self.turn)].gap.0));
+        }
+        Draw { destination, flow, priority: self.priority, size }
+    }
+
+    /// Likewise, of a source that does not plan.
+    #[inline(never)]
+    fn draw_anew(&mut self) -> Draw {
+        let rest = &mut *self.rest;
+        let mut priority = self.priority;
+        let replay = match &rest.config.arrivals {
+            Arrivals::Replay(records) => Some(records[rest.position]),
+            _ => None,
+        };
+        let Aim { destination, flow } = match rest.aim.take() {
+            Some(aim) => aim,
+            None => rest.take_aim(),
+        };
+        let size = self.size.unwrap_or_else(|| rest.draw_size(replay));
+        if let Some(record) = replay {
+            priority = record.priority;
+            rest.position += 1;
+        }
+        self.made += 1;
+        if self.next != u64::MAX {
+            let next = rest.after(self.next);
+            if let Destinations::Uniform { .. } | Destinations::Hotspot { .. } = rest.config.destinations {
+                rest.aim = Some(rest.take_aim());
+            }
+            self.next = self.bounded(next);
+        }
+        Draw { destination, flow, priority, size }
+    }
+
+    /// Asks for the lines that every packet touches.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.planned[0]);
+        prefetch(&self.planned[AHEAD / 2]);
+        prefetch(&self.next);
+    }
+
+    /// Asks for what packets touch besides that are not planned.
+    #[inline(always)]
+    pub fn prefetch_rest(&self) {
+        if !self.is_planned {
+            prefetch(&self.rest.config.arrivals);
+            prefetch(&self.rest.config.destinations);
+            prefetch(&self.rest.arrivals);
+            prefetch(&self.rest.destinations);
+            prefetch(&self.rest.aim);
+        }
+    }
+
+    /// Where the next packet goes, if that is known.
+    #[inline(always)]
+    pub fn aims_at(&self) -> Option<u32> {
+        if self.is_planned {
+            return Some(self.planned[usize::from(self.turn)].aim.destination);
+        }
+        self.rest.aim.map(|aim| aim.destination)
+    }
+
+    /// Closed loop: `next` is used once, for the first backlog.
+    pub fn opened(&mut self) {
+        self.next = u64::MAX;
+    }
+
+    /// Packets created so far.
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+}
+
+impl Rest {
+    fn backlog(&self) -> Option<u16> {
         match self.config.arrivals {
             Arrivals::Saturated { backlog } => Some(backlog),
             _ => None,
         }
     }
 
-    fn bounded(&self, at: u64) -> u64 {
-        if self.made >= self.config.limit || at >= self.config.stop.0 { u64::MAX } else { at }
+    /// The next packets of a Poisson process.
+    #[inline(never)]
+    fn plan(&mut self) -> [Planned; AHEAD] {
+        let Arrivals::Poisson { mean } = self.config.arrivals else { unreachable!() };
+        let gaps: [Duration; AHEAD] = self.arrivals.exponentials_ps(mean);
+        gaps.map(|gap| Planned { gap, aim: self.take_aim() })
     }
 
+    /// Creation of the first packet, before bounds.
     fn first(&mut self) -> u64 {
         let start = self.config.start.0;
-        let at = match &self.config.arrivals {
-            Arrivals::Poisson { .. } => self.after(start),
+        match &self.config.arrivals {
+            Arrivals::Poisson { .. } => unreachable!("its packets are planned"),
             Arrivals::Bernoulli { slot, .. } => {
                 self.ticks = start.div_ceil(slot.0);
                 self.next_slot()
@@ -118,8 +268,7 @@ impl Source {
             }
             Arrivals::Saturated { .. } => start,
             Arrivals::Replay(records) => records.first().map_or(u64::MAX, |r| r.at.0.max(start)),
-        };
-        self.bounded(at)
+        }
     }
 
     /// The slot in which the next packet comes, from `ticks` on.
@@ -142,15 +291,7 @@ impl Source {
     /// Creation of the packet after one at `at`, before bounds.
     fn after(&mut self, at: u64) -> u64 {
         match &self.config.arrivals {
-            Arrivals::Poisson { mean } => {
-                if self.gaps_left == 0 {
-                    self.gaps = self.arrivals.exponentials_ps(*mean);
-                    self.gaps_left = GAPS as u8;
-                }
-                let gap = self.gaps[GAPS - usize::from(self.gaps_left)];
-                self.gaps_left -= 1;
-                at.saturating_add(gap.0)
-            }
+            Arrivals::Poisson { .. } => unreachable!("its packets are planned"),
             Arrivals::Bernoulli { .. } => self.next_slot(),
             Arrivals::Constant { interval, phase } => {
                 self.ticks += 1;
@@ -183,23 +324,9 @@ impl Source {
         at.saturating_add(left)
     }
 
-    /// Whether a closed-loop source may create another packet at `now`.
-    pub fn may_refill(&self, now: u64) -> bool {
-        self.made < self.config.limit && now < self.config.stop.0
-    }
-
-    /// Draws the packet created at `self.next` (or, closed loop, at `now`) and moves on.
-    pub fn draw(&mut self) -> Draw {
-        let mut priority = self.config.priority;
-        let replay = match &self.config.arrivals {
-            Arrivals::Replay(records) => Some(records[self.position]),
-            _ => None,
-        };
-        let Aim { destination, flow } = match self.aim.take() {
-            Some(aim) => aim,
-            None => self.take_aim(),
-        };
-        let size = match &self.config.sizes {
+    /// How long the next packet is.
+    fn draw_size(&mut self, replay: Option<ReplayPacket>) -> PacketSize {
+        match &self.config.sizes {
             Sizes::Fixed(size) => *size,
             Sizes::Mix(mix) => {
                 let mut point = self.sizes.below(self.weight_sum);
@@ -214,32 +341,7 @@ impl Source {
                 found
             }
             Sizes::Replay => replay.expect("a trace names the size").size,
-        };
-        if let Some(record) = replay {
-            priority = record.priority;
-            self.position += 1;
         }
-        self.made += 1;
-        if self.next != u64::MAX {
-            let next = self.after(self.next);
-            self.next = self.bounded(next);
-            if let Destinations::Uniform { .. } | Destinations::Hotspot { .. } = self.config.destinations {
-                self.aim = Some(self.take_aim());
-            }
-        }
-        Draw { destination, flow, priority, size }
-    }
-
-    /// Asks for the lines that every packet touches.
-    #[inline(always)]
-    pub fn prefetch(&self) {
-        prefetch(&self.next);
-        prefetch(&self.config.destinations);
-        prefetch(&self.made);
-        prefetch(&self.arrivals);
-        prefetch(&self.destinations);
-        prefetch(&self.gaps);
-        prefetch(&self.aim);
     }
 
     /// Where the next packet goes.
@@ -277,22 +379,6 @@ impl Source {
             }
         };
         Aim { destination, flow }
-    }
-
-    /// Where the next packet goes, if that is known.
-    #[inline(always)]
-    pub fn aims_at(&self) -> Option<u32> {
-        self.aim.map(|aim| aim.destination)
-    }
-
-    /// Closed loop: `next` is used once, for the first backlog.
-    pub fn opened(&mut self) {
-        self.next = u64::MAX;
-    }
-
-    /// Packets created so far.
-    pub fn made(&self) -> u64 {
-        self.made
     }
 }
 

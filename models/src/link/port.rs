@@ -239,14 +239,22 @@ impl Default for Due {
     }
 }
 
-/// The rest of a port.
+/// The rest of a port. First what every packet of an endpoint touches.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct Cold<S> {
+    /// Packets on their way to this sink that nobody needs to see arrive yet.
+    pub in_flight: VecDeque<(EventKey, u32)>,
+    /// What the endpoint of this port has to make up. What arrives after that finds the wire as it leaves it,
+    /// so it is delivered later still.
+    pub due: Due,
+    /// Lanes that are stopped (endpoints).
+    pub stopped_lanes: S,
+    /// Whoever sits behind this sink takes packets itself: deliveries are events.
+    pub listens: bool,
     /// Lists of the output from one priority to the next, and lanes of the output.
     pub stride: u32,
     pub lane_count: u32,
-    /// Lanes that are stopped (endpoints).
-    pub stopped_lanes: S,
     /// Copy group of the packet being read.
     pub reading_share: u32,
     pub carry: u64,
@@ -259,15 +267,8 @@ pub(crate) struct Cold<S> {
     pub refresh_every: u64,
     /// Instant of the refresh that is an event because a message was lost, `u64::MAX` = none is.
     pub refresh_event: u64,
-    /// Packets on their way to this sink that nobody needs to see arrive yet.
-    pub in_flight: VecDeque<(EventKey, u32)>,
-    /// What the endpoint of this port has to make up. What arrives after that finds the wire as it leaves it,
-    /// so it is delivered later still.
-    pub due: Due,
     /// What the sender knows of buffers on links of other media than RapidIO.
     pub channels: Option<Box<Channels>>,
-    /// Whoever sits behind this sink takes packets itself: deliveries are events.
-    pub listens: bool,
     /// VoQ messages sent from this port that have not arrived: in a fabric that is cut, the sum over its
     /// parts, because the one counts what is sent and the other what arrives.
     pub messages_on_wire: i32,

@@ -5,7 +5,7 @@ use crate::config::{
     SwitchConfig,
 };
 use crate::endpoint::Endpoint;
-use crate::endpoint::traffic::Source;
+use crate::endpoint::traffic;
 use crate::link::port::{Cold, Input, Port, Staging};
 use crate::packet::{List, Packet};
 use crate::ports::{PortSet, Ports};
@@ -37,7 +37,7 @@ fn with_sets<S: Ports>(config: &FabricConfig) -> (u64, u64) {
         DeviceModel::Switch(switch) => lists(switch, device.ports.len()) as u64,
         DeviceModel::Endpoint(_) => 0,
     };
-    let sources = (config.sources.len() * size_of::<Source>()) as u64;
+    let sources = (config.sources.len() * traffic::OCTETS) as u64;
     let all = &config.devices;
     (all.iter().map(lists).sum::<u64>() + sources, all.iter().map(of_device).sum())
 }

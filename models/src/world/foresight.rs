@@ -198,6 +198,9 @@ impl<P: Build> Fabric<P> {
                 links.prefetch_sender(port);
             }
             Ahead::Near => {
+                if let Some(source) = endpoint.sources.first() {
+                    source.prefetch_rest();
+                }
                 if let Some(&(_, packet)) = in_flight.front() {
                     links.packets.prefetch(packet);
                 }
