@@ -150,12 +150,12 @@ impl Source {
         let Aim { destination, flow } = self.planned[usize::from(self.turn)].aim;
         let size = self.size.unwrap_or_else(|| self.rest.draw_size(None));
         self.made += 1;
+        self.turn += 1;
+        if usize::from(self.turn) == AHEAD {
+            self.turn = 0;
+            self.planned = self.rest.plan();
+        }
         if self.next != u64::MAX {
-            self.turn += 1;
-            if usize::from(self.turn) == AHEAD {
-                self.turn = 0;
-                self.planned = self.rest.plan();
-            }
             self.next = self.bounded(self.next.saturating_add(self.planned[usize::from(self.turn)].gap.0));
         }
         Draw { destination, flow, priority: self.priority, size }
