@@ -409,6 +409,33 @@ mod tests {
         Source::new(seed, &config)
     }
 
+    /// A source that plans makes the packets that come of drawing from its streams one by one: gaps from the one,
+    /// destinations from the other, over several plans, up to its limit and its stop.
+    #[test]
+    fn plans_are_what_is_drawn_one_by_one() {
+        const MEAN: Duration = Duration(1_000_000);
+        let config = |limit, stop| SourceConfig {
+            limit,
+            destinations: Destinations::Uniform { ids: vec![5, 6, 7, 8, 9].into(), except: Some(2) },
+            ..source(3, Arrivals::Poisson { mean: MEAN }, stop).rest.config
+        };
+        for (limit, stop) in [(u64::MAX, 40_000_000), (21, u64::MAX), (0, u64::MAX), (8, u64::MAX)] {
+            let mut planned = Source::new(3, &config(limit, stop));
+            let stream = |purpose| Stream::new(3, "ep/0/f/0", purpose);
+            let (mut gaps, mut ways) = (stream(Purpose::ARRIVALS), stream(Purpose::DESTINATIONS));
+            let mut at = gaps.exponential_ps(MEAN).0;
+            let mut made = 0;
+            while made < limit && at < stop {
+                let law = [5, 6, 8, 9][ways.below(4) as usize];
+                assert_eq!((planned.next, planned.aims_at()), (at, Some(law)));
+                assert_eq!(planned.draw().destination, law);
+                at += gaps.exponential_ps(MEAN).0;
+                made += 1;
+            }
+            assert_eq!((planned.next, planned.made()), (u64::MAX, made));
+        }
+    }
+
     /// On and off alternate with exponential lengths of mean a and b, in equilibrium from the start; in
     /// on-time a packet comes every i, the first anywhere. So the expected number of packets in a time T is
     /// T a / (a + b) / i, for any lengths. On-time in T has the variance 2 a^2 b^2 T / (a + b)^3, and a
