@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(begun().look(30, 30 * MS, cost(50, 36 * MS)), Verdict::Stay);
         assert_eq!(begun().look(30, 30 * MS, cost(50, 37 * MS)), Verdict::Alone(Whole::Waiting));
         // Or to have little to do by now.
-        let quiet = Cost { events: 40 * 2_048 + 1_279, ..cost(50, 36 * MS) };
+        let quiet = Cost { events: 40 * 2_048 + 1_059, ..cost(50, 36 * MS) };
         assert_eq!(begun().look(30, 30 * MS, quiet), Verdict::Alone(Whole::Quiet));
         // A short run has less time, and what is known then decides.
         assert_eq!(begun().look(101, 12 * MS, cost(50, 23 * MS)), Verdict::Alone(Whole::Waiting));

@@ -409,8 +409,8 @@ mod tests {
         Source::new(seed, &config)
     }
 
-    /// A source that plans makes the packets that come of drawing from its streams one by one: gaps from the one,
-    /// destinations from the other, over several plans, up to its limit and its stop.
+    /// A source that plans makes the packets that come of drawing from its streams one by one: gaps from the
+    /// one, destinations from the other, over several plans, up to its limit and its stop.
     #[test]
     fn plans_are_what_is_drawn_one_by_one() {
         const MEAN: Duration = Duration(1_000_000);
