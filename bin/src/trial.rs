@@ -6,7 +6,7 @@
 use models::run::{Cost, Whole};
 
 /// Windows before the trial: until then the fabric fills ...
-const BEFORE: u64 = 16;
+const BEFORE: u64 = 20;
 /// ... and threads that have begun on one processor are parted, ns.
 const SETTLED: u64 = 10_000_000;
 /// Windows at its end, at least.
@@ -173,17 +173,17 @@ mod tests {
         assert!(!pays(1_000, 0, 1), "one thread has nobody to share with");
     }
 
-    /// 16 windows of 106 events are enough for two threads, and one event less is not; nobody decides before
+    /// 20 windows of 106 events are enough for two threads, and one event less is not; nobody decides before
     /// the fabric is full.
     #[test]
     fn who_has_too_little_to_do_goes_alone() {
         let first = |cost| Trial::new(3_200).look(1, 0, cost);
-        assert_eq!(first(cost(15, 0)), Verdict::Open);
-        assert_eq!(first(cost(16, 16 * 106)), Verdict::Open);
-        assert_eq!(first(cost(16, 16 * 106 - 1)), Verdict::Alone(Whole::Quiet));
-        assert_eq!(first(Cost { threads: 4, ..cost(16, 16 * 212 - 1) }), Verdict::Alone(Whole::Quiet));
+        assert_eq!(first(cost(19, 0)), Verdict::Open);
+        assert_eq!(first(cost(20, 20 * 106)), Verdict::Open);
+        assert_eq!(first(cost(20, 20 * 106 - 1)), Verdict::Alone(Whole::Quiet));
+        assert_eq!(first(Cost { threads: 4, ..cost(20, 20 * 212 - 1) }), Verdict::Alone(Whole::Quiet));
         // Too late to know how long threads wait, and not to know this.
-        assert_eq!(Trial::new(3_200).look(101, 0, cost(16, 16 * 106 - 1)), Verdict::Alone(Whole::Quiet));
+        assert_eq!(Trial::new(3_200).look(101, 0, cost(20, 20 * 106 - 1)), Verdict::Alone(Whole::Quiet));
     }
 
     const MS: u64 = 1_000_000;
