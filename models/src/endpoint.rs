@@ -245,7 +245,7 @@ impl Endpoint {
     /// Where the next packet of its first source goes, if that is known.
     #[inline(always)]
     pub fn aims_at(&self) -> Option<u32> {
-        self.sources.first().filter(|_| self.staged).and_then(Source::aims_at)
+        if self.staged { self.makes_for() } else { None }
     }
 
     /// Likewise, whether or not the endpoint stages.
