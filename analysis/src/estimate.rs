@@ -3,6 +3,8 @@
 //! Every function is a pure function of a slice, sums in index order and uses `libm` only, so that a result
 //! has the same bits on every machine.
 
+use std::sync::OnceLock;
+
 /// A quantity with the half width of its 95 % confidence interval (not a number where it cannot be given).
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Estimate {
@@ -77,7 +79,7 @@ pub fn half_width(batches: &[f64]) -> f64 {
     let n = batches.len() as f64;
     let mean = batches.iter().sum::<f64>() / n;
     let variance = batches.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0);
-    student_t_quantile(0.975, batches.len() as u32 - 1) * libm::sqrt(variance / n)
+    t_of_95(batches.len() as u32 - 1) * libm::sqrt(variance / n)
 }
 
 /// Half width of the 95 % interval of an estimate from all data, from the same estimate of equal parts of
@@ -89,7 +91,7 @@ pub fn sectioned(parts: &[f64], whole: f64) -> f64 {
     }
     let n = parts.len() as f64;
     let squares: f64 = parts.iter().map(|value| (value - whole) * (value - whole)).sum();
-    student_t_quantile(0.975, parts.len() as u32 - 1) * libm::sqrt(squares / (n - 1.0) / n)
+    t_of_95(parts.len() as u32 - 1) * libm::sqrt(squares / (n - 1.0) / n)
 }
 
 /// Fewest values of which a quantile `q` above one half is told. With fewer, even the largest of independent
@@ -148,6 +150,14 @@ pub(crate) fn shift(series: &[f64], share: f64) -> Option<f64> {
     let back = || series.iter().rev().copied().collect::<Vec<f64>>();
     let trend = || (climbs(series) || climbs(&back())).then(|| between(series));
     of(series).or_else(|| of(&series[series.len() / 8..])).or_else(trend)
+}
+
+/// The quantile that belongs to a 95 % interval. Every estimate asks for it, and bisection is slow, so those of
+/// few degrees of freedom are remembered.
+fn t_of_95(freedom: u32) -> f64 {
+    static KNOWN: [OnceLock<f64>; 256] = [const { OnceLock::new() }; 256];
+    let quantile = || student_t_quantile(0.975, freedom);
+    KNOWN.get(freedom as usize).map_or_else(quantile, |known| *known.get_or_init(quantile))
 }
 
 /// Quantile of Student's t distribution with `freedom` degrees of freedom.
@@ -245,6 +255,14 @@ mod tests {
             assert_eq!(student_t_quantile(1.0 - p, freedom).signum(), -1.0);
         }
         assert_eq!(student_t_quantile(0.5, 7).abs(), 0.0);
+    }
+
+    #[test]
+    fn what_is_remembered_is_the_quantile() {
+        for freedom in [1, 31, 99, 255, 256, 1_000, 31] {
+            let exact = student_t_quantile(0.975, freedom);
+            assert_eq!(t_of_95(freedom).to_bits(), exact.to_bits(), "{freedom} degrees of freedom");
+        }
     }
 
     /// The bits matter: they appear in committed summaries.

@@ -43,9 +43,11 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn new() -> Self {
-        let mut histogram = Histogram::new_with_bounds(LATENCY_UNIT_PS, 1 << 20, 3)
-            .expect("the bounds are constants that the histogram accepts");
+    /// Without values, and with room for those up to `max`. It grows, but that takes longer than to record
+    /// what it is for: most have few values.
+    fn with_room(max: u64) -> Self {
+        let mut histogram = Histogram::new_with_bounds(LATENCY_UNIT_PS, max.max(2 * LATENCY_UNIT_PS), 3)
+            .expect("the bounds are those that the histogram accepts");
         histogram.auto(true);
         Self { histogram, min: u64::MAX, max: 0 }
     }
@@ -75,13 +77,13 @@ impl Spread {
 
 impl Default for Spread {
     fn default() -> Self {
-        Self::new()
+        Self::with_room(0)
     }
 }
 
 impl From<&Tally> for Spread {
     fn from(counted: &Tally) -> Self {
-        let mut spread = Self { min: counted.min, max: counted.max, ..Self::new() };
+        let mut spread = Self { min: counted.min, max: counted.max, ..Self::with_room(counted.max) };
         for (slot, &count) in counted.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let lowest = Tally::lowest(slot);
             spread.histogram.record_n(lowest, count).expect("the histogram grows to any latency");
