@@ -408,7 +408,7 @@ fn ring_config(config: &FabricConfig) -> RingConfig {
         per_us += 2_000_000 / packet.max(1);
     }
     let two_log2 = (2_000_000 / per_us.max(1)).max(1).ilog2().min(40);
-    if Foresight::of(config) == Foresight::InFour {
+    if Foresight::of(config) == Foresight::Crowded {
         return RingConfig { bucket_width_log2_ps: two_log2, buckets_log2: NEAR_RING_LOG2 };
     }
     let half_log2 = two_log2.saturating_sub(2);

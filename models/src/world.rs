@@ -66,9 +66,9 @@ pub(crate) enum Foresight {
     /// The state fits a second-level cache: fetching costs a third of the time, and gains nothing.
     No,
     /// It does not.
-    InThree,
+    Large,
     /// Not even what leads to the state does: routes, events to come.
-    InFour,
+    Crowded,
 }
 
 impl Foresight {
@@ -79,8 +79,8 @@ impl Foresight {
 
     pub fn of(config: &FabricConfig) -> Self {
         match config.links.len() {
-            Self::CROWDED.. => Foresight::InFour,
-            Self::LARGE.. => Foresight::InThree,
+            Self::CROWDED.. => Foresight::Crowded,
+            Self::LARGE.. => Foresight::Large,
             _ => Foresight::No,
         }
     }

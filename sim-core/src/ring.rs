@@ -2,6 +2,7 @@
 
 use crate::event::{Ahead, Earliest, Event, EventList, Foresees};
 use crate::key::EventKey;
+use crate::prefetch::prefetch;
 use crate::time::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -379,6 +380,16 @@ impl<P: Copy> BucketRing<P> {
             index = self.next[index as usize];
         }
         seen.events.iter().for_each(|event| who.foresee(event, Ahead::Far));
+        if n + 1 < self.soon.len() {
+            return;
+        }
+        // The events of the bucket behind it are asked for, to be there when it is looked for.
+        let after = self.next_in_ring(found);
+        let mut index = self.heads[(after & self.mask) as usize];
+        while let Some(node) = self.nodes.get(index as usize) {
+            prefetch(node);
+            index = self.next[index as usize];
+        }
     }
 
     /// Moves the cursor to the next occupied bucket unless that begins after `limit` (`None`).

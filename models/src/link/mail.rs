@@ -202,14 +202,17 @@ impl<P: Build> Links<P> {
         prefetch(&self.identity_queues[port.index()]);
     }
 
-    /// Asks for the list in which packets wait that leave through `port`, if they reach a sink there.
+    /// Asks for the list in which packets wait that leave through `port`, if they reach a sink there, and for
+    /// the wire by which that answers.
     #[inline(always)]
     pub fn prefetch_sink(&self, port: PortId) {
         let tx = &self.ports[port.index()].tx;
+        let Peer(sink) = tx.peer;
         if self.timings[usize::from(tx.timing)].to_sink
-            && let Some(cold) = self.cold.get(tx.peer.0.index())
+            && let Some(cold) = self.cold.get(sink.index())
         {
             prefetch(&cold.in_flight);
+            prefetch(&self.ports[sink.index()].rx);
         }
     }
 

@@ -10,7 +10,9 @@ use super::{Fabric, Foresight};
 use crate::event::{Happening, Payload};
 use crate::ids::{EndpointId, Node, PortId, SwitchId};
 use crate::observe::Build;
+use crate::packet::List;
 use crate::ports::Ports;
+use crate::switch::Switch;
 use sim_core::{Ahead, Event, prefetch};
 
 impl<P: Build> Fabric<P> {
@@ -22,14 +24,6 @@ impl<P: Build> Fabric<P> {
             // The targets of some events are no ports.
             return;
         }
-        // Where most of a chain is still in a cache three steps do: an arrival waits for a block of routes.
-        let is_crowded = self.foresight == Foresight::InFour;
-        let ended = match (ahead, is_crowded) {
-            (Ahead::Middle, false) => return,
-            (Ahead::Near, false) => Ahead::Middle,
-            (Ahead::Next, false) => Ahead::Near,
-            _ => ahead,
-        };
         match event.payload.unpack() {
             Happening::Arrive { packet, destination, .. } => {
                 if ahead == Ahead::Far {
@@ -40,22 +34,24 @@ impl<P: Build> Fabric<P> {
             Happening::Inject => {
                 let e = self.links.nodes.endpoint(port);
                 self.fetch_endpoint(port, e, ahead);
-                // Where it goes is known one step later than of a packet that is under way.
-                let seen = match ahead {
-                    Ahead::Far => Some((Ahead::Far, 0)),
-                    Ahead::Middle => None,
+                // What is known of its packet comes one step later than of one that is under way.
+                let known = match ahead {
+                    Ahead::Far => None,
+                    Ahead::Middle => Some((Ahead::Far, 0)),
                     Ahead::Near => self.endpoints[e].makes_for().map(|id| (Ahead::Middle, id)),
                     Ahead::Next => self.endpoints[e].makes_for().map(|id| (Ahead::Near, id)),
                 };
-                if let (Some((ahead, id)), Some(to)) = (seen, self.links.across(port)) {
+                if let Some((ahead, id)) = known
+                    && let Some(to) = self.links.across(port)
+                {
                     self.fetch_arrival(to, id as u16, ahead);
                 }
             }
             Happening::Done => match self.links.nodes.node(port) {
-                Node::Switch(s) => self.fetch_end(port, s, ended),
-                Node::Endpoint(e) => self.fetch_endpoint(port, e, ended),
+                Node::Switch(s) => self.fetch_end(port, s, ahead),
+                Node::Endpoint(e) => self.fetch_endpoint(port, e, ahead),
             },
-            Happening::Create => self.fetch_endpoint(port, self.links.nodes.endpoint(port), ended),
+            Happening::Create => self.fetch_endpoint(port, self.links.nodes.endpoint(port), ahead),
             Happening::Host(_) | Happening::Deliver if ahead == Ahead::Next => {
                 let port_state = &self.links.ports[port.index()];
                 port_state.tx.prefetch();
@@ -79,23 +75,26 @@ impl<P: Build> Fabric<P> {
             switch.prefetch();
             return;
         }
-        if ahead == Ahead::Middle {
-            switch.routes.prefetch(destination.into());
+        // Very large tables are not in a cache: their blocks are asked for one step before they are read.
+        let (is_crowded, id) = (self.foresight == Foresight::Crowded, destination.into());
+        if ahead == Ahead::Middle && is_crowded {
+            switch.routes.prefetch(id);
             return;
         }
-        let Some(hop) = switch.routes.get(usize::from(destination)) else { return };
+        let Some(hop) = switch.routes.get(id) else { return };
         let out = u32::from(hop.egress);
         if out >= switch.ports {
             return;
         }
         let output = switch.base + out;
         let input = port - switch.base;
-        let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
-        let Some(list) = links.lists.get((switch.lists + lane) as usize) else { return };
+        let Some(list) = self.list_of(switch, input, out) else { return };
+        if ahead == Ahead::Middle || ahead == Ahead::Near && is_crowded {
+            links.prefetch_output(output);
+            prefetch(list);
+        }
         match ahead {
             Ahead::Near => {
-                links.prefetch_output(output);
-                prefetch(list);
                 switch.prefetch_cell(input, out);
                 // Who sent it is told that it was accepted.
                 links.prefetch_sender(port);
@@ -107,7 +106,6 @@ impl<P: Build> Fabric<P> {
             }
             Ahead::Next => {
                 links.packets.prefetch_tail(list);
-                links.prefetch_sender(output);
                 links.prefetch_sink(output);
             }
             _ => {}
@@ -155,16 +153,37 @@ impl<P: Build> Fabric<P> {
                 for input in [read, next].into_iter().flatten() {
                     links.prefetch_sender(switch.base + input);
                 }
-                // Whoever wants what can be read again is asked.
-                if let Some(input) = read {
-                    let wanted = links.inputs[(switch.base + input).index()].wanted;
-                    for out in wanted.members().take(2) {
-                        links.ports[(switch.base + out).index()].tx.prefetch_waiting();
-                    }
+                for (output, list) in self.waiting_for(s, read) {
+                    links.ports[output.index()].tx.prefetch();
+                    prefetch(list);
                 }
             }
-            Ahead::Next => {}
+            Ahead::Next => {
+                for (_, list) in self.waiting_for(s, read) {
+                    links.packets.prefetch(list.head);
+                }
+            }
         }
+    }
+
+    /// Outputs that idle until input `read` can be read again, and the lists of what they want of it; two at
+    /// most.
+    #[inline(always)]
+    fn waiting_for(&self, s: SwitchId, read: Option<u32>) -> impl Iterator<Item = (PortId, &List)> {
+        let switch = &self.switches[s];
+        let idle =
+            |input: u32| self.links.inputs[(switch.base + input).index()].wanted & switch.waiting_outputs;
+        let outputs =
+            read.into_iter().flat_map(move |input| idle(input).members().map(move |out| (input, out)));
+        let list = move |(input, out)| Some((switch.base + out, self.list_of(switch, input, out)?));
+        outputs.take(2).filter_map(list)
+    }
+
+    /// Where packets of `input` wait for output `out`.
+    #[inline(always)]
+    fn list_of(&self, switch: &Switch<P::Ports>, input: u32, out: u32) -> Option<&List> {
+        let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
+        self.links.lists.get((switch.lists + lane) as usize)
     }
 
     /// An endpoint makes a packet or sends the next one, and looks at what has come.
@@ -201,7 +220,7 @@ impl<P: Build> Fabric<P> {
                 if let Some(source) = endpoint.sources.first() {
                     source.prefetch_rest();
                 }
-                if let Some(&(_, packet)) = in_flight.front() {
+                for &(_, packet) in in_flight.iter().take(2) {
                     links.packets.prefetch(packet);
                 }
                 if let Some(waiting) = waiting {
