@@ -15,10 +15,10 @@ impl Moments {
     }
 }
 
-/// 204 points, 12 replications: long enough to be met at work many times.
+/// 100 points, 12 replications: long enough to be met at work many times.
 fn longer(home: &Home) -> Duration {
     let sweep =
-        SWEEP.replace("\"count\": 6 }", "\"count\": 51 }").replace("\"count\": 5 }", "\"count\": 12 }");
+        SWEEP.replace("\"count\": 6 }", "\"count\": 25 }").replace("\"count\": 5 }", "\"count\": 12 }");
     home.write("sweep.json", &sweep);
     let begun = Instant::now();
     home.ok(&["sweep", "sweep.json", "--out", "whole", "--quiet"]);
@@ -55,11 +55,11 @@ fn stopped_at_random(signal: &str, times: u32, mut look: impl FnMut(&Home, &str,
             home.ok(&["sweep", "sweep.json", "--out", &out, "--quiet"]);
             home.equal("whole", &out);
             let log = home.read(&format!("{out}/tasks/0-of-1.log"));
-            assert_eq!(log.lines().count(), 1 + 204 * 12, "a header, and every run once");
+            assert_eq!(log.lines().count(), 1 + 100 * 12, "a header, and every run once");
             (sweeps, records) = (sweeps + 1, 0);
         }
     }
-    format!("{met} met a sweep at work, {missed} came too late, {} sweeps of 2448 runs", sweeps - 1)
+    format!("{met} met a sweep at work, {missed} came too late, {} sweeps of 1200 runs", sweeps - 1)
 }
 
 fn times(variable: &str, otherwise: u32) -> u32 {
@@ -70,19 +70,19 @@ fn times(variable: &str, otherwise: u32) -> u32 {
 #[cfg(unix)]
 #[test]
 fn kills_lose_nothing() {
-    let kills = times("RIOSIM_KILLS", 12);
+    let kills = times("RIOSIM_KILLS", 8);
     let told = stopped_at_random("-KILL", kills, |_, _, output| {
         assert!(matches!(output.status.code(), None | Some(0)), "{}", text(&output.stderr));
     });
     eprintln!("kills: {told}");
 }
 
-/// Ctrl-C at random moments, twenty times or `RIOSIM_INTERRUPTS`.
+/// Ctrl-C at random moments, twelve times or `RIOSIM_INTERRUPTS`.
 #[cfg(unix)]
 #[test]
 fn interrupts_end_in_good_order() {
     let mut orderly = 0;
-    let told = stopped_at_random("-INT", times("RIOSIM_INTERRUPTS", 20), |_, _, output| {
+    let told = stopped_at_random("-INT", times("RIOSIM_INTERRUPTS", 12), |_, _, output| {
         let said = text(&output.stderr);
         match output.status.code() {
             Some(130) => {
