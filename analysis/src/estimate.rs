@@ -152,8 +152,8 @@ pub(crate) fn shift(series: &[f64], share: f64) -> Option<f64> {
     of(series).or_else(|| of(&series[series.len() / 8..])).or_else(trend)
 }
 
-/// The quantile that belongs to a 95 % interval. Every estimate asks for it, and bisection is slow, so those of
-/// few degrees of freedom are remembered.
+/// The quantile that belongs to a 95 % interval. Every estimate asks for it, and bisection is slow, so those
+/// of few degrees of freedom are remembered.
 fn t_of_95(freedom: u32) -> f64 {
     static KNOWN: [OnceLock<f64>; 256] = [const { OnceLock::new() }; 256];
     let quantile = || student_t_quantile(0.975, freedom);
