@@ -158,7 +158,9 @@ impl Tally {
     /// Up to the end of the slot's octave.
     #[cold]
     fn grow(&mut self, slot: usize) {
-        self.counts.resize((slot | ((1 << OCTAVE_SLOTS) - 1)) + 1, 0);
+        let mut counts = vec![0; (slot | ((1 << OCTAVE_SLOTS) - 1)) + 1];
+        counts[..self.counts.len()].copy_from_slice(&self.counts);
+        self.counts = counts;
     }
 
     /// Steps of one unit to begin with; from there on an octave has as many slots as its values have steps
