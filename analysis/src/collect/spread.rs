@@ -155,7 +155,8 @@ impl Tally {
         self.max = self.max.max(ps);
     }
 
-    /// Up to the end of the slot's octave.
+    /// Up to the end of the slot's octave. Into zeroed memory: `resize` would write each zero, in builds without
+    /// optimisation one by one.
     #[cold]
     fn grow(&mut self, slot: usize) {
         let mut counts = vec![0; (slot | ((1 << OCTAVE_SLOTS) - 1)) + 1];
@@ -179,7 +180,7 @@ impl Tally {
 
     fn merge(&mut self, other: &Tally) {
         if other.counts.len() > self.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
+            self.grow(other.counts.len() - 1);
         }
         for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
             *sum = sum.saturating_add(*count);
