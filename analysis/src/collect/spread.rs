@@ -155,8 +155,8 @@ impl Tally {
         self.max = self.max.max(ps);
     }
 
-    /// Up to the end of the slot's octave. Into zeroed memory: `resize` would write each zero, in builds without
-    /// optimisation one by one.
+    /// Up to the end of the slot's octave. Into zeroed memory: `resize` would write each zero, in builds
+    /// without optimisation one by one.
     #[cold]
     fn grow(&mut self, slot: usize) {
         let mut counts = vec![0; (slot | ((1 << OCTAVE_SLOTS) - 1)) + 1];
