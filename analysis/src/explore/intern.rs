@@ -13,9 +13,11 @@ impl Hasher for Mixer {
     }
 
     fn write(&mut self, octets: &[u8]) {
-        for chunk in octets.chunks(8) {
+        let (words, rest) = octets.as_chunks();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
             let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
+            word[..rest.len()].copy_from_slice(rest);
             self.write_u64(u64::from_le_bytes(word));
         }
     }

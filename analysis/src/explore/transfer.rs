@@ -262,6 +262,17 @@ const LANDING: u64 = 2048;
 const WORD: u64 = LANDING + 8;
 /// Where a word that was fetched goes.
 const FETCHED: usize = 8;
+/// What each end has in its memory at first: made once, as it is looked at after every event.
+static BEFORE: [[u8; MEMORY]; 2] = {
+    let mut before = [[0; MEMORY]; 2];
+    let mut at = 0;
+    while at < MEMORY {
+        before[0][at] = (at as u8).wrapping_mul(7).wrapping_add(1);
+        before[1][at] = before[0][at].wrapping_add(90);
+        at += 1;
+    }
+    before
+};
 
 const fn ula(end: usize) -> Ula {
     Ula([2, 0, 0, 0, 0, end as u8])
@@ -301,8 +312,8 @@ impl Transfer {
         }
     }
 
-    fn memory(end: usize) -> Vec<u8> {
-        (0..MEMORY).map(|at| (at as u8).wrapping_mul(7).wrapping_add(1 + 90 * end as u8)).collect()
+    fn memory(end: usize) -> &'static [u8; MEMORY] {
+        &BEFORE[end]
     }
 
     /// The end whose memory changes.
@@ -315,7 +326,7 @@ impl Transfer {
 
     /// Octets of an end's memory when everything is done.
     fn wanted(&self, end: usize) -> Vec<u8> {
-        let mut memory = Self::memory(end);
+        let mut memory = Self::memory(end).to_vec();
         if self.subject == Subject::FetchOp && end == 0 {
             memory[FETCHED..FETCHED + 8].copy_from_slice(&Self::memory(1)[WORD as usize..][..8]);
         }
@@ -438,7 +449,7 @@ impl Transfer {
                 true
             }
             News::PutFinished { outcome, .. } => self.finished(state, end, connection, outcome),
-            News::Fetched { word, .. } => word == word_of(&Self::memory(1)).1,
+            News::Fetched { word, .. } => word == word_of(Self::memory(1)).1,
             _ => true,
         };
         if !done {
@@ -600,8 +611,8 @@ impl Model for Transfer {
 
     fn initial(&self) -> State {
         let end = |end| {
-            let mut endpoint =
-                Endpoint::new(self.config(end), Self::memory(end)).expect("the configuration is sound");
+            let mut endpoint = Endpoint::new(self.config(end), Self::memory(end).to_vec())
+                .expect("the configuration is sound");
             endpoint.listen(PORT, 0);
             endpoint
         };
