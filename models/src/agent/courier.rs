@@ -142,8 +142,8 @@ impl Courier {
     }
 
     /// The time of a computation is over.
-    pub fn computed(&mut self, op: u32) {
-        self.program.computed(op);
+    pub fn computed(&mut self, op: u32, now: u64) {
+        self.program.computed(op, now);
     }
 }
 
@@ -203,6 +203,7 @@ impl Program {
 mod tests {
     use super::*;
     use crate::goal::{Event, Schedule};
+    use sim_core::Duration;
     use std::sync::Arc;
 
     /// Two ranks: the first sends two messages of one tag, the second receives both, then answers.
@@ -232,6 +233,29 @@ mod tests {
                 Step::Compute { .. } => panic!("nobody computes"),
             })
             .collect()
+    }
+
+    /// Two processors compute 0 to 10 and 0 to 4; then the second 20 to 26 and the first 22 to 30: the rank
+    /// computes for 10 and for 10, not for 28.
+    #[test]
+    fn what_two_processors_compute_at_once_counts_once() {
+        let mut schedule = Schedule::new(1);
+        let rank = &mut schedule.ranks[0];
+        for (time, cpu) in [(10, 0), (4, 1), (8, 0), (6, 1)] {
+            rank.push_on(Action::Calculate(Duration(time)), cpu);
+        }
+        rank.wait(2, Event::End, 0);
+        rank.wait(3, Event::End, 1);
+        let (schedule, nodes) = (Arc::new(schedule), Arc::new(vec![7]));
+        let mut one = Courier::new(&ProgramConfig { schedule, nodes, rank: 0, eager: 50_000 });
+        let computes = |courier: &mut Courier, now: u64| std::iter::from_fn(|| courier.poll(now)).count();
+        assert_eq!(computes(&mut one, 0), 2);
+        one.computed(1, 20);
+        assert_eq!(computes(&mut one, 20), 1);
+        one.computed(0, 22);
+        assert_eq!(computes(&mut one, 22), 1);
+        let all = audit(0, ProgramTransport::Linx, &[&one], 0, None);
+        assert_eq!(all.ranks[0].computed, Duration(20));
     }
 
     #[test]

@@ -573,7 +573,7 @@ impl Protocol for Linx {
         {
             self.computing.pop_first();
             if let Some(courier) = &mut self.courier {
-                courier.computed(op);
+                courier.computed(op, at);
             }
             self.advance(cx);
             self.drain(cx);

@@ -45,7 +45,9 @@ pub(crate) struct Program {
     sent: BTreeMap<(u32, u32), u64>,
     processors: Vec<Processor>,
     wants: VecDeque<Want>,
+    /// Time in which it computed, on one processor or several, and until when it does.
     computed: u64,
+    computing_until: u64,
     end: Option<Time>,
 }
 
@@ -61,6 +63,7 @@ impl Program {
             processors: vec![Processor::default(); processors],
             wants: VecDeque::new(),
             computed: 0,
+            computing_until: 0,
             end: None,
             config: config.clone(),
         }
@@ -90,7 +93,7 @@ impl Program {
                 }
                 Action::Calculate(Duration(time)) => {
                     self.processors[usize::from(cpu)].waiting.push_back((op, time));
-                    self.compute(usize::from(cpu));
+                    self.compute(usize::from(cpu), now);
                 }
             }
         }
@@ -101,25 +104,28 @@ impl Program {
     }
 
     /// Takes up what a processor has to compute next.
-    fn compute(&mut self, cpu: usize) {
+    fn compute(&mut self, cpu: usize, now: u64) {
         let processor = &mut self.processors[cpu];
         if processor.busy {
             return;
         }
         let Some((op, time)) = processor.waiting.pop_front() else { return };
         processor.busy = true;
-        self.computed += time;
+        // What another processor covers counts once.
+        let end = now.saturating_add(time);
+        self.computed += end.saturating_sub(now.max(self.computing_until));
+        self.computing_until = self.computing_until.max(end);
         let schedule = self.config.schedule.clone();
         self.progress.begun(&schedule.ranks[self.config.rank as usize], op);
         self.wants.push_back(Want::Compute { op, time });
     }
 
     /// The time of a computation is over.
-    pub fn computed(&mut self, op: u32) {
+    pub fn computed(&mut self, op: u32, now: u64) {
         let cpu = self.config.schedule.ranks[self.config.rank as usize].ops()[op as usize].cpu;
         self.processors[usize::from(cpu)].busy = false;
         self.ended(op);
-        self.compute(usize::from(cpu));
+        self.compute(usize::from(cpu), now);
     }
 
     /// A send is the transport's, or confirmed. Whether the operation is over with that.

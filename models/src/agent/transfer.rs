@@ -870,7 +870,7 @@ impl Protocol for Transfer {
                 Action::Arrive(frame, interface, wrong) => self.handle(cx, &frame, interface, wrong),
                 Action::Computed(op) => {
                     if let Some(program) = &mut self.program {
-                        program.computed(op);
+                        program.computed(op, cx.fabric_now);
                     }
                     self.advance(cx);
                 }

@@ -131,6 +131,7 @@ struct Host {
     due: VecDeque<Step>,
     last: Time,
     computed: Duration,
+    computing_until: Time,
 }
 
 impl Host {
@@ -152,6 +153,7 @@ impl Host {
             due: VecDeque::new(),
             last: Time::ZERO,
             computed: Duration(0),
+            computing_until: Time::ZERO,
         }
     }
 
@@ -303,11 +305,16 @@ impl<L: EventList<Step>> Turn<'_, '_, L> {
                 let Action::Calculate(time) = self.program.ops()[op as usize].action else { unreachable!() };
                 self.host.progress.begun(self.program, op);
                 let time = self.span((self.rank, op), time, Duration::ZERO, 0);
-                match self.host.computed.checked_add(time) {
-                    Some(computed) => self.host.computed = computed,
-                    None => *self.overflow = Some(Overflow { rank: self.rank, op }),
+                let Some(end) = now.checked_add(time) else {
+                    *self.overflow = Some(Overflow { rank: self.rank, op });
+                    return;
+                };
+                // What another processor covers counts once.
+                if end > self.host.computing_until {
+                    self.host.computed += end - now.max(self.host.computing_until);
+                    self.host.computing_until = end;
                 }
-                self.host.cpus[cpu] = now + time;
+                self.host.cpus[cpu] = end;
                 self.later(time, Step::Ended { op });
             }
             Queue::Outgoing => {
@@ -550,6 +557,6 @@ mod tests {
             schedule.ranks[0].push_on(Action::Calculate(Duration::from_ns(10)), cpu);
         }
         let done = run(Arc::new(schedule), FAST).unwrap();
-        assert_eq!((done.end(), done.computed[0]), (Some(Time::from_ns(20)), Duration::from_ns(30)));
+        assert_eq!((done.end(), done.computed[0]), (Some(Time::from_ns(20)), Duration::from_ns(20)));
     }
 }

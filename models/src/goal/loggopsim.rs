@@ -58,6 +58,7 @@ struct Host {
     nic_out: Time,
     nic_in: Time,
     computed: Duration,
+    computing_until: Time,
     /// When the last operation that each one waits for is over.
     after: Vec<Time>,
 }
@@ -92,6 +93,7 @@ pub(super) fn run(schedule: &Schedule, parameters: LogGops) -> Result<Completion
         nic_out: Time::ZERO,
         nic_in: Time::ZERO,
         computed: Duration::ZERO,
+        computing_until: Time::ZERO,
         after: vec![Time::ZERO; rank.ops().len()],
     };
     let hosts = schedule.ranks.iter().map(host).collect();
@@ -146,7 +148,11 @@ impl Simulator<'_> {
         match action {
             Action::Calculate(time) => {
                 let end = now.checked_add(time).ok_or(overflow)?;
-                host.computed = host.computed.checked_add(time).ok_or(overflow)?;
+                // What another processor covers counts once.
+                if end > host.computing_until {
+                    host.computed += end - now.max(host.computing_until);
+                    host.computing_until = end;
+                }
                 host.occupy(cpu, end);
                 self.over(rank, op, end);
             }

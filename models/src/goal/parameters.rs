@@ -58,7 +58,7 @@ impl std::error::Error for Overflow {}
 pub struct Completion {
     /// When the last operation of each rank was over; `None`: something still waits.
     pub ranks: Vec<Option<Time>>,
-    /// Time that the operations of each rank computed, on all its processors.
+    /// Time in which each rank computed, on one of its processors or on several.
     pub computed: Vec<Duration>,
     /// The first (rank, operation) that began before an operation of another processor was over that it
     /// waits for. Only by [`Rules::LogGopSim`].

@@ -402,7 +402,7 @@ impl Seat<'_> {
             Action::Leave(message) => self.leave(cx, *message),
             Action::Computed(op) => {
                 if let Some(courier) = &mut self.app.courier {
-                    courier.computed(op);
+                    courier.computed(op, cx.fabric_now);
                 }
                 self.advance(cx);
             }
@@ -691,7 +691,7 @@ impl Seat<'_> {
             let former = self.app.is_of_former_life(cx, peer, sent_at(octets, header));
             self.app.stats.former_life += u64::from(former);
         }
-        let counts = self.count(peer, octets, header);
+        let counts = self.count(Time(cx.fabric_now), peer, octets, header);
         if let Some(courier) = &mut self.app.courier {
             // What belongs to another flow, has come before or is not whole is in the books, and no program
             // goes on by it.
@@ -717,7 +717,7 @@ impl Seat<'_> {
 
     /// A PDU is delivered. Whether it is as it was sent, and has not come before: what carries it sees
     /// neither, but the octets say which they are and how many there should be, if there is room for that.
-    pub fn count(&mut self, peer: u16, octets: &[u8], header: usize) -> bool {
+    pub fn count(&mut self, now: Time, peer: u16, octets: &[u8], header: usize) -> bool {
         let app = &mut *self.app;
         let taking = self.node.taking;
         // Data names a stream and no protocol. A stream that was given anew, to another protocol, takes
@@ -728,7 +728,8 @@ impl Seat<'_> {
         }
         let whole = match &app.courier {
             Some(_) => courier::is_whole(octets),
-            None => is_whole(octets, header),
+            // Nobody has sent it yet: what its octets say is not from here.
+            None => is_whole(octets, header) && sent_at(octets, header).is_none_or(|sent| sent <= now),
         };
         if !whole {
             app.stats.pdus_damaged += 1;

@@ -10,6 +10,7 @@ use crate::config::Outside;
 use session_management::endpoint::StreamRef;
 use session_management::ethernet::{self, Bridge, Forward, Port, server_relays};
 use session_management::protocol::BROADCAST_STREAM;
+use sim_core::Time;
 use std::collections::BTreeMap;
 
 /// The only port of a bridge to the outside.
@@ -205,7 +206,8 @@ impl Seat<'_> {
         if ethernet::is_group(to) || self.app.is_behind(to) {
             self.app.stats.left_fabric += 1;
             let sent = sent_at(frame, FRAME_HEADER);
-            let counts = self.count(self.app.config.node, frame, FRAME_HEADER);
+            let now = Time(cx.fabric_now);
+            let counts = self.count(now, self.app.config.node, frame, FRAME_HEADER);
             self.done_with(cx, sent.filter(|_| counts));
         } else {
             self.app.stats.foreign += 1;

@@ -72,6 +72,26 @@ fn requests_are_answered() {
     assert_eq!((words, totals.stats.allocated), (vec![ACCEPT.to_owned(); 3], 1));
 }
 
+/// DATA that nobody sent, on the stream of a flow: what it says of the instant at which it left lies ahead of
+/// the end of all runs. It is told as damaged, and neither it nor its time is in the books of what was sent.
+#[test]
+fn what_nobody_has_sent_yet_is_not_delivered() {
+    let data = "0601 0000 0000 0000 C00A 0000 00010203 04050607 08090A0B";
+    let scenario = json!({
+        "name": "test",
+        "topology": {"single_switch": {"ports": 2}},
+        "traffic": [{
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 2,
+            "arrivals": {"constant": {"interval": "5 us", "phase": "5 us"}},
+            "session": {"inject": [{"at": "20 us", "from": "ep/0", "to": "ep/1", "octets": data}]}
+        }],
+        "run": {"until": "100 us", "warmup": "0 ps", "sample_every": "off"}
+    });
+    let (_, outcome): (Words, _) = watched(&scenario);
+    let stats = &outcome.totals.one::<SessionTotals>().expect("one flow").stats;
+    assert_eq!((stats.pdus_sent, stats.pdus_delivered, stats.pdus_damaged), (2, 2, 1));
+}
+
 /// A node answers REQUEST by ADVERTISE, or, if it is to do without, reports a command that it does not know;
 /// OPENs get the same answer from both.
 ///
