@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Short name: results go to `results/<name>`. Lower-case letters, digits and hyphens.
+    /// Short name: results go to `results/<name>`. Letters, digits, - _ and .
     pub name: String,
     /// One line for the head of a report.
     #[serde(default, skip_serializing_if = "Option::is_none")]

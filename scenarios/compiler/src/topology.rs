@@ -311,9 +311,9 @@ fn ports_fit(out: &mut Vec<Diagnostic>, pointer: &str, what: &str, ports: u64) -
 /// Whether a name can be told apart from patterns and port numbers.
 pub fn good_name(name: &str) -> Result<(), String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
-    if name.is_empty() || !name.chars().all(allowed) || name == "all" || name == "default" {
+    if name.is_empty() || !name.chars().all(allowed) || ["all", "default", "overall"].contains(&name) {
         return Err(format!(
-            "\"{name}\" is not a name: use letters, digits, / - _ . (not \"all\" or \"default\")"
+            "\"{name}\" is not a name: use letters, digits, / - _ . (not \"all\", \"default\" or \"overall\")"
         ));
     }
     Ok(())

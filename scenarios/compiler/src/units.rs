@@ -63,6 +63,11 @@ impl Ratio {
         if self.den == 1 { u64::try_from(self.num).ok() } else { None }
     }
 
+    /// Whether this is more than a whole number.
+    pub fn exceeds(self, limit: u64) -> bool {
+        self.num / self.den >= u128::from(limit) && self != Ratio::whole(limit.into())
+    }
+
     /// As a pair of 64-bit numbers, if both fit.
     pub fn pair(self) -> Option<(u64, u64)> {
         Some((u64::try_from(self.num).ok()?, u64::try_from(self.den).ok()?))
@@ -143,8 +148,10 @@ pub fn time(text: &str) -> Result<u64, String> {
         ("s", w(1_000_000_000_000)),
     ];
     let ps = scaled(text, &units, "time")?;
-    let ps = ps.exact().ok_or_else(|| format!("\"{text}\" is not a whole number of picoseconds"))?;
-    if ps > PICOSECONDS_MAX { Err(format!("\"{text}\" is longer than 10000 s")) } else { Ok(ps) }
+    if ps.exceeds(PICOSECONDS_MAX) {
+        return Err(format!("\"{text}\" is longer than 10000 s"));
+    }
+    ps.exact().ok_or_else(|| format!("\"{text}\" is not a whole number of picoseconds"))
 }
 
 /// Writes picoseconds in the largest unit that shows them exactly.

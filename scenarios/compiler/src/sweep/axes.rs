@@ -341,6 +341,12 @@ impl Reader<'_> {
             self.out.push(Diagnostic::error("SW002", format!("{at}/count"), message).help(help));
             return None;
         }
+        if steps == 1 && range.from != range.to {
+            let message = "one number is not both ends";
+            let help = "at least 2, or a range from a number to itself";
+            self.out.push(Diagnostic::error("SW002", format!("{at}/count"), message).help(help));
+            return None;
+        }
         let share = |step: u32| if steps == 1 { 0.0 } else { f64::from(step) / f64::from(steps - 1) };
         let shares: Vec<f64> = (0..steps).map(share).collect();
         let values = self.along(spec, range, log, at, &shares)?;
