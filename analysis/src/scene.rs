@@ -471,6 +471,23 @@ mod tests {
         }
     }
 
+    /// Titles and names come from users: letters of Europe are drawn, and any other as an empty box, so that
+    /// none is missing.
+    #[test]
+    fn no_letter_of_a_name_is_lost() {
+        for look in [LOOK, Type { bold: true, ..LOOK }] {
+            let drawn = |c: char| {
+                let glyph = font(look).glyph_id(c).with_scale(20.0);
+                (glyph.id.0, font(look).outline_glyph(glyph).is_some())
+            };
+            for letter in "üéøŁčßΩλЖя€".chars() {
+                let (glyph, visible) = drawn(letter);
+                assert!(glyph != 0 && visible, "{letter}");
+            }
+            assert_eq!(drawn('日'), (0, true));
+        }
+    }
+
     #[test]
     fn dashes_have_their_length() {
         let mut scene = Scene::new(100, 100);
