@@ -154,7 +154,7 @@ pub(crate) fn shift(series: &[f64], share: f64) -> Option<f64> {
 
 /// The quantile that belongs to a 95 % interval. Every estimate asks for it, and bisection is slow, so those
 /// of few degrees of freedom are remembered.
-fn t_of_95(freedom: u32) -> f64 {
+pub(crate) fn t_of_95(freedom: u32) -> f64 {
     static KNOWN: [OnceLock<f64>; 256] = [const { OnceLock::new() }; 256];
     let quantile = || student_t_quantile(0.975, freedom);
     KNOWN.get(freedom as usize).map_or_else(quantile, |known| *known.get_or_init(quantile))

@@ -375,7 +375,7 @@ impl FlowSummary {
         for (_, value) in &mut told {
             match value {
                 Told::Share(share) => *share = index.and_then(|_| of(PACKETS)),
-                Told::Books(books) => books.arrived_share = short(users_share(report, index)),
+                Told::Books(books) => books.arrived_share = users_share(report, index).and_then(short),
                 Told::Protocol(Some(protocol)) => {
                     let levels = [(&mut protocol.messages, MESSAGES), (&mut protocol.round_trips, TRIPS)];
                     for (journeys, level) in levels {

@@ -181,15 +181,15 @@ pub(crate) fn oldest(report: &VariantReport, flow: &FlowReport, level: Level) ->
 }
 
 /// Share of what users of a flow, or of all flows, asked for that arrived, of what was due: what is merely on
-/// its way at the end is not. 1 where nothing was due.
-pub(crate) fn users_share(report: &VariantReport, flow: Option<usize>) -> f64 {
+/// its way at the end is not. `None` where nothing was due.
+pub(crate) fn users_share(report: &VariantReport, flow: Option<usize>) -> Option<f64> {
     let flows = report.flows.iter().enumerate().filter(|(index, _)| flow.is_none_or(|flow| flow == *index));
     let (arrived, due) = flows.fold((0, 0), |(arrived, due), (_, flow)| {
         let left = if report.leaves_behind(flow) { flow.books.under_way } else { 0 };
         let own = flow.books.arrived + flow.books.never + left;
         (arrived + flow.books.arrived, due + own)
     });
-    if due > 0 { ratio(arrived.into(), due.into()) } else { 1.0 }
+    (due > 0).then(|| ratio(arrived.into(), due.into()))
 }
 
 /// Where the quantile `q` of all that was asked for lies among those that arrived, which are this share of

@@ -152,6 +152,8 @@ pub enum Prediction {
         mail_per_window: Num,
         /// What the steps cost.
         costs: Costs,
+        /// Seconds in which one thread looked at samples while all others waited: part of every time below.
+        samples_s: Num,
         /// Measured seconds in parts on one core, which the costs give back.
         in_parts_s: Num,
         /// Seconds on one core, not cut.
@@ -173,6 +175,7 @@ impl Prediction {
             events_per_window: a_window(ledger.events),
             mail_per_window: a_window(ledger.letters),
             costs,
+            samples_s: Num(ledger.spent.looks as f64 / 1e9),
             in_parts_s: Num(costs.in_parts(ledger)),
             one_core_s: Num(costs.whole(ledger)),
             predicted: cores.iter().map(|cores| costs.on(ledger, *cores)).collect(),
@@ -190,6 +193,7 @@ impl Prediction {
                 events_per_window,
                 mail_per_window,
                 costs,
+                samples_s,
                 in_parts_s,
                 one_core_s,
                 predicted,
@@ -212,6 +216,12 @@ impl Prediction {
                     short(&costs.between_ns),
                     short(&costs.meeting_ns),
                 );
+                if samples_s.0 > 0.0 {
+                    text += &format!(
+                        "one thread looked at samples for {} s, which is part of every time below\n",
+                        short(samples_s)
+                    );
+                }
                 let words = ["cores", "parts", "predicted", "speed-up", "busiest part over average"];
                 let mut rows = vec![words.map(str::to_owned).to_vec()];
                 let one = ["1", "1", &format!("{} s", short(one_core_s)), "1", "1"];

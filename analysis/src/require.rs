@@ -310,7 +310,8 @@ impl Level {
     fn arrived(self, report: &VariantReport, index: usize) -> f64 {
         let flow = &report.flows[index];
         match self {
-            Level::Whole => users_share(report, Some(index)),
+            // of nothing that was due nothing is missing
+            Level::Whole => users_share(report, Some(index)).unwrap_or(1.0),
             Level::Row(_) => come_share(report, flow, PACKETS),
             Level::Messages => come_share(report, flow, MESSAGES),
             Level::RoundTrips => come_share(report, flow, TRIPS),

@@ -29,8 +29,9 @@ use crate::run::watch_interrupts;
 use crate::status::Failure;
 use analysis::num::counted_text;
 use analysis::sweep::METRICS;
+use analysis::sweep::metrics::Kind;
 use engine::Settings;
-use folder::{Earlier, Folder, Manifest};
+use folder::{Earlier, Finished, Folder, Manifest};
 use scenarios::Diagnostics;
 use scenarios::sweep::SweepPlan;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,15 @@ fn load(path: &Path) -> Result<SweepPlan, Failure> {
     let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
     let plan = scenarios::sweep::load(&text, &name, &metrics)
         .map_err(|errors| Failure::BadInput(rendered(&errors)))?;
+    if let Some(stop) = &plan.replications.stop
+        && METRICS.iter().any(|metric| metric.name == stop.metric && metric.kind == Kind::Most)
+    {
+        return Err(Failure::bad_input(format_args!(
+            "{name}: /replications/stop/metric: \"{}\" is a largest value, which has no interval that could \
+             be narrow enough",
+            stop.metric
+        )));
+    }
     crate::require::check_sweep(&plan)?;
     if !plan.warnings.items.is_empty() {
         complain(&rendered(&plan.warnings));
@@ -96,11 +106,20 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         // what is wrong is told here, not by tasks that wait for their turn first
         engine::check_all(&plan, jobs(args), &interrupted)?;
     }
+    let shard = args.shard.unwrap_or(Shard::ALL);
+    if args.engine == Engine::Local {
+        // also here: a sweep that is refused leaves no folder, and none changed
+        folder.refuses(&manifest, earlier)?;
+        let known = match earlier {
+            Earlier::Discard => Finished::default(),
+            _ => folder.finished(&manifest, earlier)?,
+        };
+        engine::check_open(&plan, &manifest, &known, shard, jobs(args), &interrupted)?;
+    }
     folder.prepare(&manifest, earlier)?;
     if args.engine == Engine::Slurm {
         return slurm::submit(args, &plan, &folder);
     }
-    let shard = args.shard.unwrap_or(Shard::ALL);
     let mut finished = folder.finished(&manifest, earlier)?;
     let path = log::path(folder.path(), (shard.index, shard.count));
     let (mut log, torn) = log::Log::open(&path, &manifest.made_from)

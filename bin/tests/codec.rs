@@ -79,6 +79,8 @@ fn bad_input_ends_with_status_2_and_one_line() {
         (&["decode", "vok", "00"][..], "", "did you mean \"voq\"?"),
         (&["decode", "voq", "803fc1041863"], "", "crc13: 0x1863 found, but the other bits make it 0x1862"),
         (&["encode", "voq"], "{\"form\": \"stype2\", \"s2_cmd\": 8}", "/s2_cmd: 8 found; allowed: 0 to 7"),
+        // An ADVERTISE whose four octets of padding are missing.
+        (&["decode", "smp", "020100340012800101020000"], "", "message: 12 octets, with the padding"),
         (&["encode", "voq"], "", "json: nothing found; allowed: an object in braces"),
     ] {
         let message = fail(arguments, input);

@@ -28,8 +28,8 @@ fn binding(cause: Cause, closed: bool, busy: f64) -> &'static str {
         // It creates a packet when one leaves, so it is never faster than its link.
         Cause::SourceQueue if closed => "the backlog that a closed loop keeps at its source",
         Cause::SourceQueue if busy < FULL => {
-            "the source: what it sends waits there for what went before, and not for the injection link, \
-             which is not full"
+            "the source: what it sends waits there behind what went before, although the injection link has \
+             time to spare"
         }
         Cause::SourceQueue => "the source: it creates faster than its injection link takes",
         Cause::Serialization => "the wire: octets take their time on each link",
@@ -239,7 +239,12 @@ mod tests {
             of_flow("f", &flow, busy, &[])
         };
         let (open, closed, window) = (told(false, 0.95), told(true, 0.95), told(false, 0.01));
-        assert!(window.contains("not for the injection link, which is not full (source queue"), "{window}");
+        assert!(
+            window.contains(
+                "behind what went before, although the injection link has time to spare (source queue"
+            ),
+            "{window}"
+        );
         assert!(open.contains("faster than its injection link takes (source queue, 90.0 %"), "{open}");
         // a fifth arrived, and the watchdog says where the rest stands
         let latency = json!({"mean": {"value": 404.0}});

@@ -1,11 +1,18 @@
 //! Paired differences between two sweeps, or two halves of one.
 //!
 //! Replication r has the same random numbers on both sides (common random numbers), so the difference of a
-//! pair varies far less than either value. Replications are independent of each other: the differences of a
-//! replication are averaged over the points, and the interval comes from the averages.
+//! pair varies far less than either value. All means are means over points, each of which weighs the same
+//! however many replications it has: a stop rule gives more to those that vary.
+//!
+//! Replications are independent of each other, points are not: replication r has the same random numbers at
+//! all of them. So what point p adds in replication r to the difference, (d_pr - d_p) / (P n_p), is summed
+//! over the points first, and the squares of these sums make the variance. Where all points have n
+//! replications that is the interval of the n averages over points.
 
 use super::metrics::{ARRIVED_SHARE, METRICS, metric as position};
 use super::{Data, Frame, Mean};
+use crate::estimate::t_of_95;
+use std::collections::BTreeMap;
 
 /// One side: a sweep, with some axes standing still.
 #[derive(Copy, Clone, Debug)]
@@ -53,11 +60,11 @@ pub struct Comparison {
     pub scope: String,
     /// Position in [`METRICS`].
     pub metric: usize,
-    /// Mean of A over the pairs.
+    /// Mean of A over the points, of the pairs of each.
     pub a: f64,
-    /// Mean of B over the pairs.
+    /// Likewise of B.
     pub b: f64,
-    /// B - A.
+    /// B - A; its count is that of the replications.
     pub difference: Mean,
     /// Pairs of runs.
     pub pairs: usize,
@@ -100,7 +107,7 @@ pub fn pairs(a: Side<'_>, b: Side<'_>) -> Result<Vec<(u32, u32)>, String> {
         };
         names_a.iter().map(level).collect()
     };
-    let places = |side: Side<'_>| -> std::collections::BTreeMap<Vec<String>, u32> {
+    let places = |side: Side<'_>| -> BTreeMap<Vec<String>, u32> {
         let points = side.frame.points.iter().enumerate();
         points.filter_map(|(index, point)| Some((coordinates(side, &point.levels)?, index as u32))).collect()
     };
@@ -138,25 +145,23 @@ pub fn compare_one(
     scope: &str,
     metric: usize,
 ) -> Option<Comparison> {
-    // (replication, value of A, value of B)
-    let mut values: Vec<(u32, f64, f64)> = Vec::new();
-    for (point_a, point_b) in pairs {
-        let theirs = b.data.values(*point_b, scope, metric);
-        for (replication, value) in a.data.values(*point_a, scope, metric) {
-            if let Some((_, other)) = theirs.iter().find(|(number, _)| *number == replication) {
-                values.push((replication, value, *other));
-            }
-        }
-    }
-    values.sort_by_key(|value| value.0);
-    let count = values.len() as f64;
-    let averages: Vec<f64> = values
-        .chunk_by(|a, b| a.0 == b.0)
-        .map(|same| same.iter().map(|(_, a, b)| b - a).sum::<f64>() / same.len() as f64)
-        .collect();
-    let difference = Mean::of(&averages)?;
+    // Of each point with pairs: (replication, value of A, value of B).
+    let of_point = |&(point_a, point_b): &(u32, u32)| {
+        let theirs = b.data.values(point_b, scope, metric);
+        let other = |replication: u32| theirs.iter().find(|(number, _)| *number == replication);
+        let ours = a.data.values(point_a, scope, metric).into_iter();
+        ours.filter_map(|(replication, value)| Some((replication, value, other(replication)?.1))).collect()
+    };
+    let points: Vec<Vec<(u32, f64, f64)>> =
+        pairs.iter().map(of_point).filter(|point: &Vec<_>| !point.is_empty()).collect();
+    let difference = mean_difference(&points)?;
+    let values = || points.iter().flatten();
+    let over_points = |value: fn(&(u32, f64, f64)) -> f64| {
+        let mean = |point: &Vec<_>| point.iter().map(value).sum::<f64>() / point.len() as f64;
+        points.iter().map(mean).sum::<f64>() / points.len() as f64
+    };
     let verdict = match () {
-        () if values.iter().all(|(_, a, b)| a == b) => Verdict::Equal,
+        () if values().all(|(_, a, b)| a == b) => Verdict::Equal,
         () if !difference.half_width.is_finite() => Verdict::Unknown,
         () if difference.mean - difference.half_width > 0.0 => Verdict::Higher,
         () if difference.mean + difference.half_width < 0.0 => Verdict::Lower,
@@ -165,13 +170,56 @@ pub fn compare_one(
     Some(Comparison {
         scope: scope.into(),
         metric,
-        a: values.iter().map(|value| value.1).sum::<f64>() / count,
-        b: values.iter().map(|value| value.2).sum::<f64>() / count,
+        a: over_points(|pair| pair.1),
+        b: over_points(|pair| pair.2),
         difference,
-        pairs: values.len(),
+        pairs: values().count(),
         verdict,
         arrived: METRICS[metric].is_of_arrived().then(|| arrived(a, b, pairs, scope)).flatten(),
     })
+}
+
+/// Mean over points of what B is more than A, with its 95 % interval; `None` without a pair.
+///
+/// The interval has as many degrees of freedom as it would if all points went up and down together: their
+/// standard errors add up then, and so do the errors of these, each of which is one part in the root of twice
+/// n_p - 1. Points that do not vary have no say in it.
+fn mean_difference(points: &[Vec<(u32, f64, f64)>]) -> Option<Mean> {
+    let all = points.len() as f64;
+    let differences = |point: &[(u32, f64, f64)]| -> Vec<(u32, f64)> {
+        point.iter().map(|(replication, a, b)| (*replication, b - a)).collect()
+    };
+    let (mut mean, mut errors, mut loose) = (0.0, 0.0, 0.0);
+    let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+    for point in points.iter().map(|point| differences(point)) {
+        let n = point.len() as f64;
+        let own = point.iter().map(|(_, value)| value).sum::<f64>() / n;
+        mean += own / all;
+        // of one value nobody knows how it varies
+        let freedom = n - 1.0;
+        let widened = libm::sqrt(n / freedom);
+        let mut squares = 0.0;
+        for (replication, value) in point {
+            let part = if freedom > 0.0 { (value - own) * widened / (all * n) } else { f64::NAN };
+            *sums.entry(replication).or_default() += part;
+            squares += part * part;
+        }
+        let error = libm::sqrt(squares);
+        errors += error;
+        loose += error / libm::sqrt(freedom);
+    }
+    let count = sums.len();
+    let variance: f64 = sums.values().map(|sum| sum * sum).sum();
+    let half_width = match variance {
+        known if known.is_nan() => f64::NAN,
+        0.0 => 0.0,
+        _ => {
+            // a hair more: of equal points it is a whole number
+            let freedom = (errors / loose) * (errors / loose) * (1.0 + 1e-9);
+            t_of_95((freedom as u32).max(1)) * libm::sqrt(variance)
+        }
+    };
+    (count > 0).then_some(Mean { mean, half_width, count })
 }
 
 #[cfg(test)]
@@ -221,6 +269,51 @@ mod tests {
         assert_eq!(verdict(&a, &a).verdict, Verdict::Equal);
         let c = side(&["0.1", "0.2"], |_, r| 500.0 - noise(r));
         assert_eq!(verdict(&a, &c).verdict, Verdict::NotShown);
+    }
+
+    /// A point that varies has more replications than one that does not. By hand: the differences are 1, 1
+    /// at the first point and 10, 14, 12, 8 at the second, so their mean is (1 + 11) / 2 = 6, and that of A
+    /// and B as many more or less: no weight goes by replications. Only the second point has a width, with
+    /// three degrees of freedom: t = 3.182 446, s = 2.581 989, over two points and the root of four
+    /// replications.
+    #[test]
+    fn every_point_weighs_the_same() {
+        let more = [[1.0, 1.0, 0.0, 0.0], [10.0, 14.0, 12.0, 8.0]];
+        let noise = |r: u32| 7.0 * f64::from(r);
+        let a = side(&["calm", "wild"], |point, r| 100.0 * f64::from(point) + noise(r));
+        let mut b = side(&["calm", "wild"], |point, r| {
+            100.0 * f64::from(point) + noise(r) + more[point as usize][r as usize - 1]
+        });
+        b.1.runs.retain(|(point, replication), _| *point == 1 || *replication <= 2);
+        let found = verdict(&a, &b);
+        assert_eq!((found.pairs, found.difference.count, found.verdict), (6, 4, Verdict::Higher));
+        assert!((found.difference.mean - 6.0).abs() < 1e-12);
+        assert!((found.b - found.a - 6.0).abs() < 1e-12, "{found:?}");
+        // of A: 10.5 and 100 + 17.5
+        assert!((found.a - (10.5 + 117.5) / 2.0).abs() < 1e-12);
+        let half = 3.182_446_305 * 2.581_988_897 / 2.0 / 2.0;
+        assert!((found.difference.half_width - half).abs() < 1e-8, "{found:?}");
+        // one pair says nothing of how it varies
+        b.1.runs.retain(|(point, replication), _| *point == 1 || *replication == 1);
+        let found = verdict(&a, &b);
+        assert!(found.difference.half_width.is_nan() && found.difference.mean == 6.0, "{found:?}");
+        assert_eq!(found.verdict, Verdict::Unknown);
+    }
+
+    /// With equal numbers the interval is that of the averages over points of each replication, whether these
+    /// go up and down together or against each other.
+    #[test]
+    fn equal_numbers_give_the_interval_of_averages() {
+        let against = [[1.0, 3.0, 2.0, 2.0], [5.0, 3.5, 4.0, 4.5]];
+        let together = [[1.0, 3.0, 2.0, 2.0], [2.0, 6.0, 3.0, 4.0]];
+        for more in [against, together] {
+            let a = side(&["0.1", "0.2"], |_, r| f64::from(r));
+            let b = side(&["0.1", "0.2"], |point, r| f64::from(r) + more[point as usize][r as usize - 1]);
+            let averages: Vec<f64> = (0..4).map(|r| (more[0][r] + more[1][r]) / 2.0).collect();
+            let (found, wanted) = (verdict(&a, &b).difference, Mean::of(&averages).unwrap());
+            assert!((found.mean - wanted.mean).abs() < 1e-12);
+            assert!((found.half_width - wanted.half_width).abs() < 1e-9, "{found:?} {wanted:?}");
+        }
     }
 
     /// Of A everything arrives, of B a half: times are of those, and say so; loads are not of them.

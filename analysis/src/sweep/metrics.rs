@@ -56,7 +56,7 @@ impl Metric {
             Get::Flow(pick) => pick.value(flow.map_or(&report.overall, |flow| &report.flows[flow])),
             Get::Protocol(get) => get(&report.run, flow),
             Get::Required(verdict) => require::count(report, flow, verdict),
-            Get::Arrived => level::users_share(report, flow),
+            Get::Arrived => level::users_share(report, flow)?,
             Get::Run(get) => flow.is_none().then(|| get(report))?,
         };
         value.is_finite().then(|| Num(value).rounded())

@@ -223,8 +223,6 @@ impl Scale {
                 // all colours are used
                 let (low, high) = (smallest * factor, largest * factor);
                 Axis { low, high, log: false, ticks: Ticks::Plain }
-            } else if request.heat && smallest.is_finite() {
-                Axis::around(smallest * factor, largest * factor)
             } else if share && (0.8..1.03).contains(&high) {
                 Axis::exactly(1.05)
             } else {
@@ -607,7 +605,10 @@ fn colour_bar(scene: &mut Scene, top: f64, height: f64, scale: &Scale) {
             free_below = y - 16.0;
         }
     }
-    scene.text((x, top + height + 20.0), &shorten(&scale.unit, TICK, 84.0), TICK, Align::Left);
+    // a unit and that it is logarithmic are wider than the bar together
+    for (below, part) in [20.0, 36.0].into_iter().zip(scale.unit.split(", ")) {
+        scene.text((x, top + height + below), &shorten(part, TICK, 84.0), TICK, Align::Left);
+    }
 }
 
 #[cfg(test)]

@@ -52,6 +52,7 @@ fn value(rows: &[ScopeRow], scope: &str, name: &str) -> Option<f64> {
 #[test]
 fn every_column_of_a_sweep_has_one_row_that_gets_something() {
     let mut report = VariantReport::new(told());
+    (report.flows[0].books.asked, report.flows[0].books.arrived) = (3, 2);
     let limit = Limit::new("> 0".into(), Relation::Above, Amount::Number(0, 1));
     let flows = Subjects::Flows(vec![0]);
     report.required.push(requirement(flows, "dropped_packets", limit).expect("a metric"));

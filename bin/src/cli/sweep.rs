@@ -203,8 +203,11 @@ fn parse_shard(text: &str) -> Result<Shard, String> {
     let (index, count) = text.split_once('/').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
     let shard = Shard { index: number(index)?, count: number(count)? };
-    if shard.count == 0 || shard.index >= shard.count {
-        let last = shard.count.saturating_sub(1);
+    if shard.count == 0 {
+        return Err("a sweep has at least one shard, 0/1".into());
+    }
+    if shard.index >= shard.count {
+        let last = shard.count - 1;
         return Err(format!(
             "shards are counted from 0: the last of {} is {last}/{}",
             shard.count, shard.count

@@ -103,7 +103,11 @@ fn read(octets: &[u8], offset: u8) -> Result<Object, CodecError> {
             put("user_data", hex::print(message.data).into());
         }
     }
-    let padding = octets.len() - length_of(&message, offset);
+    let length = length_of(&message, offset);
+    let Some(padding) = octets.len().checked_sub(length) else {
+        let problem = format!("{} octets, with the padding of its blocks it has {length}", octets.len());
+        return Err(CodecError::new("message", problem));
+    };
     if padding > 0 {
         put("padding", padding.into());
     }

@@ -73,6 +73,12 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let share = metric(ARRIVED_SHARE);
     found.retain(|one| told || Some(one.metric) != share || one.a < 1.0 || one.b < 1.0);
     if let Some(scope) = &args.scope {
+        if !found.iter().any(|one| one.scope == *scope) && !has_scope(&a, scope) {
+            return Err(Failure::bad_input(format_args!(
+                "A has no flow \"{scope}\"; it has {}",
+                a.data.scopes().join(", ")
+            )));
+        }
         found.retain(|one| one.scope == *scope);
     }
     if found.is_empty() {
@@ -87,15 +93,20 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let mut shown = wanted;
     shown.retain(|metric| found.iter().any(|one| one.metric == *metric));
     print(&format!(
-        "A: {}\nB: {}\n\n{}\nMeans over {} that A and B have in common; runs of the same seed are paired. \
-         B - A is the mean difference\n± half of its 95 % interval, change is its share of A; overall is all \
-         flows together.\n{}",
+        "A: {}\nB: {}\n\n{}\nMeans over {} that A and B have in common, each weighing the same; runs of the \
+         same seed are paired.\nB - A is the mean difference ± half of its 95 % interval, change is its \
+         share of A, from ten times on B over A;\noverall is all flows together.\n{}",
         args.a,
         args.b,
         aligned(&rows),
         counted_text(points.len() as u64, "points"),
         meanings(shown)
     ))
+}
+
+/// Whether a run of a side has values of this flow.
+fn has_scope(side: &Loaded, scope: &str) -> bool {
+    side.data.scopes().contains(&scope)
 }
 
 fn row(one: &Comparison) -> Vec<String> {

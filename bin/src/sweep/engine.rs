@@ -62,13 +62,10 @@ pub(crate) fn run<M: Media + Send>(
     folder: &Folder,
     settings: &Settings<'_>,
 ) -> Result<Done, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.jobs).build();
-    let pool = pool.map_err(|error| Failure::bad_input(format_args!("cannot start threads: {error}")))?;
+    let pool = threads(settings.jobs)?;
     let own = || settings.shard.points(plan.points.len());
     let mut done = Done::default();
-    let open: Vec<usize> =
-        own().filter(|index| finished.settled(&plan.points[*index].key, &manifest.rule).is_err()).collect();
-    pool.install(|| check(plan, &open, settings.interrupted))?;
+    let open = open_points(plan, manifest, finished, settings.shard);
 
     let planned: u64 = own().map(|_| u64::from(manifest.rule.min)).sum();
     let bar = Total::new(settings.quiet, planned);
@@ -76,7 +73,7 @@ pub(crate) fn run<M: Media + Send>(
     loop {
         let tasks = next(plan, manifest, finished, &open);
         if done.runs == 0 {
-            done.kept = planned.saturating_sub(tasks.len() as u64);
+            done.kept = own().map(|index| finished.count(&plan.points[index].key, &manifest.rule)).sum();
             bar.begin(done.kept, done.kept + tasks.len() as u64);
         } else {
             bar.more(done.kept + done.runs + tasks.len() as u64);
@@ -123,12 +120,43 @@ fn next(plan: &SweepPlan, manifest: &Manifest, finished: &Finished, open: &[usiz
     tasks
 }
 
+/// Points of a shard that are not known well enough.
+fn open_points(plan: &SweepPlan, manifest: &Manifest, finished: &Finished, shard: Shard) -> Vec<usize> {
+    let open = |index: &usize| finished.settled(&plan.points[*index].key, &manifest.rule).is_err();
+    shard.points(plan.points.len()).filter(open).collect()
+}
+
+/// [`check`] for the points of a shard that [`run`] would simulate.
+pub(crate) fn check_open(
+    plan: &SweepPlan,
+    manifest: &Manifest,
+    finished: &Finished,
+    shard: Shard,
+    jobs: usize,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    let open = open_points(plan, manifest, finished, shard);
+    check_points(plan, &open, jobs, interrupted)
+}
+
 /// [`check`] for every point.
 pub(crate) fn check_all(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool) -> Result<(), Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let pool = pool.map_err(|error| Failure::bad_input(format_args!("cannot start threads: {error}")))?;
     let all: Vec<usize> = (0..plan.points.len()).collect();
-    pool.install(|| check(plan, &all, interrupted))
+    check_points(plan, &all, jobs, interrupted)
+}
+
+fn check_points(
+    plan: &SweepPlan,
+    points: &[usize],
+    jobs: usize,
+    interrupted: &AtomicBool,
+) -> Result<(), Failure> {
+    threads(jobs)?.install(|| check(plan, points, interrupted))
+}
+
+fn threads(jobs: usize) -> Result<rayon::ThreadPool, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    pool.map_err(|error| Failure::bad_input(format_args!("cannot start threads: {error}")))
 }
 
 /// Whether the scenario takes the values of every point: better now than after hours. What it says to those

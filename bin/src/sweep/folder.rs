@@ -151,8 +151,11 @@ impl Folder {
         })
     }
 
-    /// Makes the folder ready for runs of `manifest`.
-    pub fn prepare(&self, manifest: &Manifest, earlier: Earlier) -> Result<(), Failure> {
+    /// Whether runs of `manifest` must not go here; changes nothing.
+    ///
+    /// # Errors
+    /// If it is another folder, or has runs of something else.
+    pub fn refuses(&self, manifest: &Manifest, earlier: Earlier) -> Result<(), Failure> {
         let there = self.path.join(MANIFEST).is_file();
         let occupied = fs::read_dir(&self.path).is_ok_and(|mut entries| entries.next().is_some());
         if !there && (self.path.is_file() || occupied && !self.path.join("tasks").is_dir()) {
@@ -161,9 +164,7 @@ impl Folder {
                 self.path.display()
             )));
         }
-        if there && earlier == Earlier::Discard {
-            self.discard().map_err(|error| self.cannot("clear", &error))?;
-        } else if there && earlier == Earlier::Refuse {
+        if there && earlier == Earlier::Refuse {
             let old = self.manifest()?;
             if let Some(what) = difference(&old.made_from, &manifest.made_from) {
                 let finished = self.records()?.len();
@@ -175,9 +176,20 @@ impl Folder {
                 )));
             }
         }
+        Ok(())
+    }
+
+    /// Makes the folder ready for runs of `manifest`.
+    pub fn prepare(&self, manifest: &Manifest, earlier: Earlier) -> Result<(), Failure> {
+        self.refuses(manifest, earlier)?;
+        if self.path.join(MANIFEST).is_file() && earlier == Earlier::Discard {
+            self.discard().map_err(|error| self.cannot("clear", &error))?;
+        }
         fs::create_dir_all(self.path.join("tasks"))
             .map_err(|error| self.cannot("write results to", &error))?;
-        if !(there && self.manifest().is_ok_and(|old| old == *manifest)) {
+        if !self.manifest().is_ok_and(|old| old == *manifest) {
+            // figures of other points would stay among those of these
+            remove_folder(&self.path.join("figures")).map_err(|error| self.cannot("clear", &error))?;
             let mut text = serde_json::to_string(manifest).expect("string keys only");
             text.push('\n');
             self.write(MANIFEST, text.as_bytes())?;
@@ -188,10 +200,7 @@ impl Folder {
     fn discard(&self) -> io::Result<()> {
         // only what this program writes: somebody may keep notes here
         for name in ["tasks", "figures"] {
-            match fs::remove_dir_all(self.path.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            remove_folder(&self.path.join(name))?;
         }
         for name in FILES.iter().chain([&MANIFEST]) {
             match fs::remove_file(self.path.join(name)) {
@@ -273,6 +282,14 @@ impl Folder {
     }
 }
 
+/// Removes a folder, if there is one.
+fn remove_folder(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Finished runs, by key of the point and replication.
 #[derive(Debug, Default)]
 pub(crate) struct Finished {
@@ -304,6 +321,12 @@ impl Finished {
     /// Whether a run is there.
     pub fn has(&self, key: &str, replication: u32) -> bool {
         self.runs.get(key).is_some_and(|runs| runs.contains_key(&replication))
+    }
+
+    /// How many runs of a point count.
+    pub fn count(&self, key: &str, rule: &Rule) -> u64 {
+        let most = self.settled(key, rule).unwrap_or(u32::MAX);
+        self.runs.get(key).map_or(0, |runs| runs.range(..=most).count() as u64)
     }
 
     /// How many runs a point needs: see [`Rule::settled`].

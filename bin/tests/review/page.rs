@@ -522,7 +522,8 @@ fn sweeps_are_shown_with_their_bands() {
     let number = |key: &str| analysis::num::three_digits(one[key].as_f64().unwrap());
     assert_eq!((one["pairs"].clone(), one["replications"].clone()), (json!(9), json!(3)));
     let wanted = format!(
-        "Over all 9 pairs: half {}, full {}, difference {} ± {}: full is higher.",
+        "Over all 9 pairs, each point weighing the same: half {}, full {}, difference {} ± {}: \
+         full is higher.",
         number("a"),
         number("b"),
         number("difference"),

@@ -377,6 +377,70 @@ fn slurm_is_asked_for_nothing_that_is_wrong() {
     assert!(output.status.success() && told.contains("SC071") && told == law, "{told}\n{law}");
 }
 
+/// What is refused leaves no folder behind, and one that is there as it was.
+#[test]
+fn a_refused_sweep_writes_nothing() {
+    let home = Home::new();
+    let refused = |sweep: &str, why: &str| {
+        home.write("wrong.json", sweep);
+        let said = home.refused(&["sweep", "wrong.json", "--out", "there"]);
+        assert!(said.contains(why), "{said}");
+    };
+    let wrong = SWEEP.replace("[8, 16]", "[8, 0]");
+    refused(&wrong, "nothing was simulated");
+    let largest = UNTIL_NARROW.replace("mean_ns", "max_ns");
+    refused(&SWEEP.replace(r#""replications": { "count": 5 }"#, &largest), "is a largest value");
+    assert!(!home.at("there").exists());
+    home.ok(&["sweep", "sweep.json", "--out", "there", "--quiet"]);
+    let before = home.read("there/sweep.json");
+    refused(&wrong, "nothing was simulated");
+    assert_eq!(home.read("there/sweep.json"), before);
+    assert!(fs::read_dir(home.at("there/figures")).unwrap().count() > 0);
+}
+
+/// Of a sweep that becomes another one in the same folder no figure stays that it would not draw.
+#[test]
+fn figures_are_those_of_the_sweep() {
+    let home = Home::new();
+    home.ok(&["sweep", "sweep.json", "--out", "there", "--quiet"]);
+    let figures = || {
+        let names = fs::read_dir(home.at("there/figures")).unwrap();
+        let mut names: Vec<String> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let first = figures();
+    home.write("sweep.json", &SWEEP.replace("latency_mean_ns", "goodput_gbps"));
+    home.ok(&["sweep", "sweep.json", "--out", "there", "--quiet"]);
+    let second = figures();
+    assert!(!first.is_empty() && !second.is_empty());
+    assert!(first.iter().all(|name| !second.contains(name)), "{first:?} {second:?}");
+}
+
+/// All runs of before that count are kept, however many a point took.
+#[test]
+fn runs_that_are_kept_are_counted() {
+    let home = Home::new();
+    let first = home.ok(&["sweep", "stop.json", "--out", "there"]);
+    let second = home.ok(&["sweep", "stop.json", "--out", "there"]);
+    let runs = |said: &str, end: &str| -> u64 {
+        let (before, _) = said.split_once(end).unwrap_or_else(|| panic!("{said}"));
+        before.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+    };
+    let made = runs(&first, " runs in ");
+    assert!(made > 24 * 3, "some points take more than the least: {first}");
+    // what was begun in vain does not count
+    let counted =
+        home.read("there/results.csv").lines().filter(|line| line.contains(",overall,")).count() as u64;
+    assert_eq!(
+        (runs(&second, " runs in "), runs(&second, " runs kept from before")),
+        (0, counted),
+        "{second}"
+    );
+    assert!(counted <= made);
+}
+
 #[test]
 fn comparisons_are_paired() {
     let home = Home::new();
