@@ -319,6 +319,10 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
             _ => FlowControl::Receiver,
         };
         self.credits[0].told(told);
+        if self.is_transmitter_controlled() && self.buffers[0].free() != self.buffers[0].advertised() {
+            // It changed since the last status of the initialisation.
+            self.tell_vc0();
+        }
         self.tell_optional_vcs();
         for sent in &mut self.sent {
             sent.at = now;

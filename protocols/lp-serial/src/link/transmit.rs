@@ -194,6 +194,11 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         let controlled = self.is_transmitter_controlled();
         let stype0 = match due {
             Some(due) => due.function(&self.config, controlled, self.expected),
+            // What changed while the link was down was not due, and what was due is lost.
+            None if !self.phase.is_up() => Stype0::Status {
+                ack_id_status: self.expected,
+                buf_status: report(self.config.form, controlled, self.buffers[0].advertise()),
+            },
             // Says nothing new: what changed since is due, or rides on the next acknowledgement.
             None => Stype0::Status {
                 ack_id_status: self.expected,

@@ -74,6 +74,33 @@ fn what_was_outstanding_survives_a_loss_of_the_link() {
     assert_eq!(bench.left().unwrap().2, Some((5, 1)), "it has arrived, and the next one goes");
 }
 
+/// Buffers that become free while the link is down are in the statuses of the initialisation, and one that
+/// becomes free after the last of these is told when the link is up.
+#[test]
+fn what_is_freed_while_the_link_is_down_is_told() {
+    let mut bench = Bench::up(quiet(), 9);
+    for n in 0..3 {
+        bench.packet(meta(0), n, Ok(()));
+        bench.left();
+    }
+    let full = bench.0.buffers(0);
+    bench.0.port_lost();
+    bench.0.release(0);
+    assert_eq!(bench.0.buffers(0).advertised(), full.advertised(), "there is nobody to tell");
+    bench.0.port_initialized();
+    bench.left();
+    assert_eq!(bench.0.buffers(0).advertised(), full.free() + 1);
+    bench.0.release(0);
+    for _ in 0..STATUS_RECEIVED {
+        bench.status(9);
+    }
+    while !bench.0.is_up() {
+        bench.left().expect("statuses leave until they are counted");
+    }
+    while bench.left().is_some() {}
+    assert_eq!(bench.0.buffers(0).advertised(), full.free() + 2);
+}
+
 /// The link is lost while a packet leaves. The partner has not taken it and answers nothing, so nothing is
 /// waited for: when the link is back it goes first, with its ackID, and with as much credit as the
 /// partner tells. A packet that was stomped, whose retry is lost with the link, is the same.

@@ -171,3 +171,44 @@ fn a_crash_inside_a_crash_changes_no_time() {
     assert_eq!(times(json!([crash(20, 20), crash(24, 4)])), alone);
     assert_eq!(times(json!([crash(24, 4), crash(20, 20)])), alone);
 }
+
+/// Packets of ep/0 that arrive from an instant on.
+#[derive(Default)]
+struct Late(u64);
+
+impl Probe for Late {
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.0 += u64::from(delivery.source == 0 && delivery.at.0 >= 80 * US);
+    }
+}
+
+/// Four sources fill one output, so that the inputs of the switch have few buffers left when the link of ep/0
+/// goes down. They drain while it is down, and nothing tells of that but the initialisation: afterwards ep/0
+/// has its quarter of the link again, 40 us / (4 x 112 ns) = 89 packets, one more or less at each end,
+/// whatever the instant within the cycle of the four at which the link went down, and also where the port
+/// told that nothing was free up to then.
+#[test]
+fn a_link_that_comes_back_tells_what_was_freed_meanwhile() {
+    for phase in (0..448).step_by(16) {
+        for silent in [false, true] {
+            let mut faults = json!({"outages": [
+                {"link": "ep/0", "at": format!("{} ns", 20_000 + phase), "for": "20 us"}
+            ]});
+            if silent {
+                let lasts = format!("{} ns", 20_000 + phase);
+                faults["silent_credits"] = json!([{"device": "sw", "port": 0, "at": "10 us", "for": lasts}]);
+            }
+            let hot =
+                json!({"name": "hot", "from": "ep/{0..3}", "to": "ep/4", "arrivals": {"saturated": {}}});
+            let scenario = json!({
+                "name": "test",
+                "topology": {"single_switch": {"ports": 5}},
+                "run": {"until": "120 us", "warmup": "0 ps"},
+                "traffic": [hot],
+                "faults": faults
+            });
+            let (late, _): (Late, Outcome) = crate::watched::watched(&scenario);
+            assert!((88..=91).contains(&late.0), "{phase} {silent}: {}", late.0);
+        }
+    }
+}
