@@ -194,16 +194,14 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         let controlled = self.is_transmitter_controlled();
         let stype0 = match due {
             Some(due) => due.function(&self.config, controlled, self.expected),
-            // What changed while the link was down was not due, and what was due is lost.
-            None if !self.phase.is_up() => Stype0::Status {
-                ack_id_status: self.expected,
-                buf_status: report(self.config.form, controlled, self.buffers[0].advertise()),
-            },
-            // Says nothing new: what changed since is due, or rides on the next acknowledgement.
-            None => Stype0::Status {
-                ack_id_status: self.expected,
-                buf_status: report(self.config.form, controlled, self.buffers[0].advertised()),
-            },
+            // Says nothing new: what changed since is due, or rides on the next acknowledgement. Of what
+            // changed while the link was down nothing is due: until it is up the count is of this instant.
+            None => {
+                let vc0 = &mut self.buffers[0];
+                let free = if self.phase.is_up() { vc0.advertised() } else { vc0.advertise() };
+                let buf_status = report(self.config.form, controlled, free);
+                Stype0::Status { ack_id_status: self.expected, buf_status }
+            }
         };
         if due.is_none_or(|due| due.tells_of() == Some(0)) {
             let period = if self.phase.is_up() {
