@@ -194,6 +194,8 @@ pub(crate) struct Rate {
     pub gbps: Estimate,
     /// From and to, picoseconds; `None`: the measured time.
     pub span: Option<(u64, u64)>,
+    /// Of several flows: the part of the measured time, if it is not all of it.
+    pub late: Option<(u64, u64)>,
     /// Of a span: octets in it.
     pub octets: u64,
     /// What there is to do ends by itself.
@@ -203,7 +205,7 @@ pub(crate) struct Rate {
 impl Rate {
     fn over(octets: u64, from: u64, to: u64) -> Self {
         let gbps = Estimate { value: gbps(octets, to.saturating_sub(from)), half_width: f64::NAN };
-        Self { gbps, span: Some((from, to)), octets, ends: true }
+        Self { gbps, span: Some((from, to)), late: None, octets, ends: true }
     }
 
     /// `end`: until when, if not until the last.
@@ -216,7 +218,7 @@ impl Rate {
     }
 
     fn measured(gbps: Estimate) -> Self {
-        Self { gbps, span: None, octets: 0, ends: false }
+        Self { gbps, span: None, late: None, octets: 0, ends: false }
     }
 }
 
@@ -277,6 +279,8 @@ pub(crate) fn rate(
 pub(crate) struct FlowRate {
     pub gbps: Estimate,
     pub span: Option<(u64, u64)>,
+    /// From its start to the end of the measured time, if that is not all of it.
+    pub late: Option<(u64, u64)>,
     /// A protocol runs it.
     pub protocol: bool,
     /// What it has to do ends by itself.
@@ -292,6 +296,7 @@ pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate) -> Ra
     let told = if busy.is_empty() { flows.iter().collect() } else { busy };
     let spans: Option<Vec<(u64, u64)>> = told.iter().map(|flow| flow.span).collect();
     let ends = told.iter().all(|flow| flow.ends) || told.windows(2).all(|pair| pair[0].span == pair[1].span);
+    let measured = flows.iter().all(|flow| !flow.protocol && flow.span.is_none());
     match spans {
         Some(spans) if ends && !spans.is_empty() => {
             let used = || spans.iter().filter(|span| span.1 > span.0);
@@ -299,7 +304,9 @@ pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate) -> Ra
             let to = used().map(|span| span.1).max().unwrap_or(0);
             Rate::over(octets, from, to)
         }
-        _ if flows.iter().all(|flow| !flow.protocol && flow.span.is_none()) => Rate::measured(packets),
+        _ if measured && flows.windows(2).all(|pair| pair[0].late == pair[1].late) => {
+            Rate { late: flows.first().and_then(|flow| flow.late), ..Rate::measured(packets) }
+        }
         _ => {
             let value = flows.iter().map(|flow| flow.gbps.value).sum();
             Rate::measured(Estimate { value, half_width: f64::NAN })

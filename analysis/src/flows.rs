@@ -142,7 +142,7 @@ static ROWS: &[FlowRow] = &[
         "us",
         "",
         "over which time that is, if it is not the measured part",
-        Get::Told(|flow| Told::Span(flow.rate_span.map(|(from, to)| [us(from), us(to)]))),
+        Get::Told(|flow| Told::Span(flow.rate_span.or(flow.late_span).map(|(from, to)| [us(from), us(to)]))),
     ),
     row(
         "arrived_share",

@@ -95,6 +95,9 @@ pub struct FlowReport {
     pub goodput_gbps: Estimate,
     /// Over which time that is, if it is not the measured one: from and to, picoseconds.
     pub rate_span: Option<(u64, u64)>,
+    /// From the first start of its sources to the end of the measured time, picoseconds, if that is within
+    /// it: what is told over the measured time is told over this.
+    pub late_span: Option<(u64, u64)>,
     /// What it has to do ends by itself.
     ends: bool,
     /// What became of what was asked for.
@@ -180,6 +183,7 @@ impl FlowReport {
         FlowRate {
             gbps: self.goodput_gbps,
             span: self.rate_span,
+            late: self.late_span,
             protocol: self.protocol.is_some(),
             ends: self.ends,
             idle: self.carries_nothing(),
@@ -259,7 +263,7 @@ impl VariantReport {
     /// Evaluates a run.
     pub fn new(run: RunData) -> Self {
         let collector = &run.collector;
-        let window = joined_late(running_out(window(collector, &run.outcome, run.warmup), &run), &run);
+        let window = joined_late(running_out(window(collector, &run), &run), &run);
         let slot = cell_clock(&run.config);
         let protocols = with_protocols(&run.config);
         let senders =
@@ -328,7 +332,9 @@ impl VariantReport {
         overall.left = flows.iter().map(|flow: &FlowReport| flow.left).sum();
         overall.books = Books::sum(flows.iter().map(|flow: &FlowReport| flow.books));
         let rates: Vec<FlowRate> = flows.iter().map(FlowReport::rate).collect();
-        overall.set_rate(&together(&rates, octets, overall.goodput_gbps));
+        let rate = together(&rates, octets, overall.goodput_gbps);
+        overall.late_span = rate.late;
+        overall.set_rate(&rate);
         overall.saturated = flows.iter().any(|flow| flow.saturated);
         overall.falls_behind = flows.iter().any(|flow| flow.falls_behind);
         overall.set_loops(run.config.all_sources());
@@ -523,10 +529,14 @@ impl Senders {
         self.since.iter().map(|sender| u128::from(to.saturating_sub(sender.1.max(from)))).sum()
     }
 
-    /// The time in which any could send; all of it, if nobody is known to send.
+    /// From when on any could send; from the beginning, if nobody is known to send.
+    fn first(&self) -> u64 {
+        self.since.iter().map(|sender| sender.1).min().unwrap_or(0)
+    }
+
+    /// The time in which any could send.
     fn longest(&self, from: u64, to: u64) -> u64 {
-        let first = self.since.iter().map(|sender| sender.1).min().unwrap_or(0);
-        to.saturating_sub(first.max(from))
+        to.saturating_sub(self.first().max(from))
     }
 }
 
@@ -590,6 +600,7 @@ impl Gathered {
         };
         let per_packet = |sum: u128, bin: &Bin| (bin.packets > 0).then(|| ratio(sum, bin.packets.into()));
         let sources = senders.since.len() as u64;
+        let first_start = senders.first();
         let capacity = senders.time(window.from_ps, window.to_ps);
         let offered_load = ratio(offered.link_ps.into(), capacity);
         let accepted_load = ratio(delivered.link_ps.into(), capacity);
@@ -653,6 +664,7 @@ impl Gathered {
                 half_width: per_batch(&|(_, bin)| per_packet(bin.hol_ps.into(), bin)),
             },
             rate_span: None,
+            late_span: (first_start > window.from_ps).then(|| (first_start.min(window.to_ps), window.to_ps)),
             ends: false,
             books: Books::default(),
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
@@ -739,7 +751,8 @@ fn quantile_half_width(segments: &[&Spread], q: f64, whole: f64) -> f64 {
 /// A warm-up that is given is not cut off where it would leave nothing.
 const NOT_CUT: &str = "none: nothing arrives after the one that is set";
 
-fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
+fn window(collector: &Collector, run: &RunData) -> Window {
+    let (outcome, warmup) = (&run.outcome, run.warmup);
     let bin_ps = collector.bin_ps();
     let bins_to = |to_ps: u64| {
         (0..collector.bins()).rfind(|bin| collector.bin_start(*bin) <= to_ps).map_or(0, |bin| bin + 1)
@@ -747,10 +760,13 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
     let per_segment = collector.bins_per_segment();
     let last = last_arrival(collector, outcome);
     let idle = bins_to(outcome.end.0) - bins_to(last.min(outcome.end.0));
+    // The time since the last packet of who goes on is a gap as any other.
+    let length = collector.length();
+    let goes_on = run.config.all_sources().any(|source| source.limit > 0 && !ends(source, length.0));
     let ended =
-        outcome.in_flight == 0 && last > 0 && (outcome.end < collector.length() || idle >= per_segment);
-    // who asks for nothing and gets nothing is as steady as can be
-    let silent = outcome.over && last == 0;
+        !goes_on && outcome.in_flight == 0 && last > 0 && (outcome.end < length || idle >= per_segment);
+    // who gets nothing because there is nothing is as steady as can be
+    let silent = outcome.in_flight == 0 && last == 0;
     let to_ps = if ended { last.min(outcome.end.0) } else { outcome.end.0 };
     let to_bin = bins_to(to_ps);
     let whole = |rule, steady| Window {
@@ -770,10 +786,13 @@ fn window(collector: &Collector, outcome: &Outcome, warmup: Warmup) -> Window {
             None => first,
         };
         let from_ps = collector.bin_start(from_bin);
-        if from_bin >= to_bin || from_ps >= to_ps {
+        // Nothing comes after it that could be measured, though something might have.
+        let left = from_bin < to_bin && from_ps < to_ps;
+        let quiet = left && outcome.in_flight == 0 && last < from_ps;
+        if !left || quiet {
             // What is done has no transient that a longer run would get rid of.
             return match warmup {
-                Warmup::Fixed(_) if ended || silent => whole(NOT_CUT, true),
+                Warmup::Fixed(_) if ended || silent || quiet => whole(NOT_CUT, true),
                 _ => whole(rule, silent),
             };
         }

@@ -68,8 +68,8 @@ fn load(path: &Path) -> Result<SweepPlan, Failure> {
         )));
     }
     crate::require::check_sweep(&plan)?;
-    if !plan.warnings.items.is_empty() {
-        complain(&rendered(&plan.warnings));
+    for warnings in [&plan.remarks, &plan.warnings].into_iter().filter(|all| !all.items.is_empty()) {
+        complain(&rendered(warnings));
     }
     Ok(plan)
 }

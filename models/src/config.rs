@@ -499,6 +499,9 @@ pub struct SourceConfig {
     pub start: sim_core::Time,
     /// No packet is created at or after this instant.
     pub stop: sim_core::Time,
+    /// It would go on at `stop`, which is where the run ends: that is not over before (F-114), however
+    /// long ago the last packet was. A run of such a fabric goes to `stop` at most.
+    pub goes_on: bool,
     /// Most packets to create.
     pub limit: u64,
     /// When packets are created.

@@ -43,6 +43,7 @@
 //!         priority: 0,
 //!         start: Time::ZERO,
 //!         stop: Time::MAX,
+//!         goes_on: false,
 //!         limit: u64::MAX,
 //!         arrivals: Arrivals::Saturated { backlog: 1 },
 //!         destinations: Destinations::Fixed(1),

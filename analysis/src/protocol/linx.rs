@@ -308,7 +308,8 @@ pub struct LinxSummary {
     pub detection: Option<TimesSummary>,
     /// From the end of a connection, once nodes and way were there again, to the next one.
     pub reestablishment: Option<TimesSummary>,
-    /// Between heartbeats, by the protocol clock.
+    /// Before heartbeats that came, since the one before or since the beginning of the connection, by the
+    /// protocol clock.
     pub heartbeat_gaps: Option<TimesSummary>,
     /// What became of messages. Under a program these are its PDUs: a message of the program may take
     /// several, and confirmations are others (`programs` counts messages).

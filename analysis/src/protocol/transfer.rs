@@ -84,7 +84,10 @@ impl Protocol for Transfer {
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
-        let done = outcome.totals.of::<TransferTotals>().filter_map(|totals| totals.stats.last_done);
+        let done = outcome
+            .totals
+            .of::<TransferTotals>()
+            .filter_map(|totals| totals.stats.last_done.max(totals.stats.last_arrived));
         let ranks = outcome.totals.of::<TransferTotals>().flat_map(|totals| &totals.ranks);
         done.chain(ranks.filter_map(|rank| rank.end)).max()
     }
@@ -127,10 +130,10 @@ fn broken(totals: &TransferTotals) -> Vec<String> {
 }
 
 /// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first
-/// beginning to the last completion; where Transfers are under way at the end of the run, up to there, and
-/// with what of theirs has arrived; where some never arrive, at least until an end last said something of a
-/// Transfer. Of a program from the beginning of the run to the end of its last rank, as of programs over
-/// other transports.
+/// beginning to the last completion, which is the arrival where nobody confirms it; where Transfers are
+/// under way at the end of the run, up to there, and with what of theirs has arrived; where some never
+/// arrive, at least until an end last said something of a Transfer. Of a program from the beginning of the
+/// run to the end of its last rank, as of programs over other transports.
 fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let stats = &totals.stats;
     let first = stats.first_begun?.0;
@@ -138,7 +141,7 @@ fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let tried = stats.last_sent.filter(|_| loses);
     let span = match totals.ranks.is_empty() {
         true if totals.under_way > 0 => (first, end),
-        true => (first, stats.last_done.max(tried)?.0),
+        true => (first, stats.last_done.max(stats.last_arrived).max(tried)?.0),
         false => (0, program_end(&totals.ranks).unwrap_or(end)),
     };
     let partial = if totals.under_way > 0 { stats.partial_octets } else { 0 };

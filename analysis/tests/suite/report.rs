@@ -236,7 +236,9 @@ fn a_finite_workload_is_measured_whole() {
     let stream: Vec<_> = (0..100).map(|n| plain(400_000 * n + 400_000, 300_000, 0)).collect();
     // whether the run ends with it or sits out its time, up to the last delivery at 40 us
     for end in [40_000_000, LENGTH.0] {
-        let report = VariantReport::new(run_of(&stream, Warmup::Auto, end));
+        let mut run = run_of(&stream, Warmup::Auto, end);
+        Arc::make_mut(&mut run.config).sources.iter_mut().for_each(|source| source.limit = 100);
+        let report = VariantReport::new(run);
         assert_eq!((report.window.from_ps, report.window.to_ps), (0, 40_000_000));
         assert_eq!(report.window.rule, "none: nothing arrives in the rest of the run");
         assert!(report.window.steady);

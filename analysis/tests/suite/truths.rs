@@ -203,6 +203,92 @@ fn silence_after_a_finite_workload_is_not_measured() {
     }
 }
 
+/// One packet or message every 200 us, the first at once: five in a millisecond, or one where they are
+/// farther apart than the run is long. It goes on for as long as its flows do, and what they offer is that
+/// of all of it, also in the silence after the last one; so of samples.
+#[test]
+fn silence_between_packets_is_measured() {
+    let text = r#"{"name": "sparse", "topology": {"single_switch": {"ports": 2}},
+        "links": {"rate": "6.25 Gbaud", "width": "4x"},
+        "run": {"until": "1 ms", "warmup": WARMUP, "sample_every": SAMPLES},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "size": 256, CARRIED
+        "arrivals": {"constant": {"interval": "INTERVAL", "phase": "0 ns"}}}]}"#;
+    let carried = ["", r#""messages": {},"#, r#""streams": {},"#];
+    for (carried, (warmup, samples), (interval, count)) in carried.into_iter().flat_map(|carried| {
+        let observed = [(r#""auto""#, r#""off""#), (r#""0 ns""#, r#""10 us""#)];
+        let observed =
+            observed.map(|observed| [("200 us", 5), ("600 us", 2), ("7 ms", 1)].map(|of| (observed, of)));
+        observed.into_iter().flatten().map(move |(observed, of)| (carried, observed, of))
+    }) {
+        let text = text.replace("CARRIED", carried).replace("INTERVAL", interval);
+        let report = &run(&text.replace("WARMUP", warmup).replace("SAMPLES", samples), "sparse")[0];
+        let case = format!("{carried} {warmup} {interval}");
+        assert_eq!(report.run.outcome.end.0, 1_000_000_000, "{case}");
+        assert_eq!(report.window.to_ps, 1_000_000_000, "{case}");
+        let flow = &report.flows[0];
+        assert_eq!((flow.books.asked, flow.books.arrived), (count, count), "{case}");
+        // The rule cuts the first packet off, or does not.
+        if report.window.from_ps > 0 {
+            assert_eq!(warmup, r#""auto""#, "{case}");
+            continue;
+        }
+        let law = (count * 256 * 8) as f64 / 1e6;
+        assert!((flow.goodput_gbps.value / law - 1.0).abs() < 1e-12, "{case}: {law} Gb/s");
+        if carried.is_empty() {
+            let law = (count * 112_000) as f64 / 1e9;
+            assert!((flow.offered_load / law - 1.0).abs() < 1e-12, "{case}: {law}");
+            assert!((flow.accepted_load.value / law - 1.0).abs() < 1e-12, "{case}: {law}");
+        }
+    }
+}
+
+/// Packets of 256 octets every microsecond from 10 us on, and small ones all the time: the rate of the
+/// first is that of the 10.5 us in which they may come, 11 packets, and that of both is the sum.
+#[test]
+fn who_begins_late_has_a_rate_from_then_on() {
+    let text = r#"{"name": "late", "topology": {"single_switch": {"ports": 4}},
+        "run": {"until": "20500 ns", "warmup": "0 ns"}, "traffic": [
+        {"name": "f", "from": "ep/0", "to": "ep/1", "size": 256, "start": "10 us",
+        "arrivals": {"constant": {"interval": "1 us", "phase": "0 ns"}}},
+        {"name": "keep", "from": "ep/2", "to": "ep/3", "size": 8, "start": "START",
+        "arrivals": {"constant": {"interval": "100 ns", "phase": "0 ns"}}}]}"#;
+    let late = Some((10_000_000, 20_500_000));
+    for (start, whole) in [("0 ns", None), ("10 us", late)] {
+        let report = run(&text.replace("START", start), "late").remove(0);
+        let (flow, keep) = (&report.flows[0], &report.flows[1]);
+        let law = (11 * 256 * 8) as f64 / 10_500.0;
+        assert!((flow.goodput_gbps.value / law - 1.0).abs() < 1e-12, "{law} Gb/s");
+        assert_eq!((flow.late_span, keep.late_span, report.overall.late_span), (late, whole, whole));
+        let sum = flow.goodput_gbps.value + keep.goodput_gbps.value;
+        assert!((report.overall.goodput_gbps.value / sum - 1.0).abs() < 1e-12, "{sum} Gb/s");
+    }
+}
+
+/// Nobody confirms what is sent, so its source is done when it has left: the rate is that of what arrived
+/// up to when it did, and that of one Put alone is not nothing.
+#[test]
+fn transfers_that_nobody_confirms_are_done_when_they_are_there() {
+    for (operation, count, bytes) in
+        [("put", 1, 1_000), ("put", 4, 1_000), ("write", 1, 8), ("write", 4, 1_000), ("put", 2, 100_000)]
+    {
+        let text = r#"{"name": "told", "topology": {"single_switch": {"ports": 2}},
+            "run": {"until": "2 ms", "warmup": "0 ns"}, "traffic": [{"name": "t", "from": "ep/0",
+            "to": "ep/1", "st": {"operation": "OPERATION", "bytes": BYTES, "count": COUNT,
+            "concurrent": COUNT, "reliable": false}}]}"#;
+        let text = text.replace("OPERATION", operation).replace("BYTES", &bytes.to_string());
+        let report = run(&text.replace("COUNT", &count.to_string()), "told").remove(0);
+        let flow = &report.flows[0];
+        assert_eq!(flow.books.arrived, count, "{operation} {count} {bytes}");
+        let (from, to) = flow.rate_span.expect("it ends");
+        let last = report.run.collector.flows()[0].extent.last.0;
+        let law = 8_000.0 * (count * bytes) as f64 / (to - from) as f64;
+        println!("{operation} {count} {bytes}: {from} {to} {last} {law}");
+        assert!((flow.goodput_gbps.value / law - 1.0).abs() < 1e-12, "{operation} {count} {bytes}: {law}");
+        // 4x at 6.25 Gbaud carries 20 Gb/s.
+        assert!(law < 20.0, "{operation} {count} {bytes}: {law} Gb/s");
+    }
+}
+
 /// Ten echoes of 256 octets, 20 us apart, so that each finds everything idle. A segment has 268 octets on the
 /// wire (header of 6, or of 8 in a stream; two CRCs; padding), its delimiter 8, the response of type 13
 /// 8 and as many.

@@ -136,6 +136,7 @@ fn build(
             priority: 0,
             start: Time::ZERO,
             stop: Time::MAX,
+            goes_on: false,
             limit: u64::MAX,
             arrivals: Arrivals::Poisson { mean: Duration(T * 10 / 6) },
             destinations: match load {

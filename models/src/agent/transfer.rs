@@ -604,7 +604,7 @@ impl Transfer {
             Event::RegionRequested { id, t_len } => self.region_requested(cx, connection, id, t_len),
             Event::RegionReady { .. } => self.region_ready(cx, connection),
             Event::PutFinished { put, outcome, .. } => self.put_finished(cx, connection, put, outcome),
-            Event::PutArrived { id, put } => self.put_arrived(connection, id, put),
+            Event::PutArrived { id, put } => self.put_arrived(connection, id, put, cx.fabric_now),
             Event::Fetched { id, word } => self.fetched(cx, connection, id, word),
             Event::Header { header, .. } => self.header(connection, &header),
             Event::Interrupt { .. } => self.ledger.stats.interrupts += 1,

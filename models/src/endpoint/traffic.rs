@@ -25,6 +25,8 @@ pub(crate) struct Source {
     made: u64,
     limit: u64,
     stop: u64,
+    /// Of a source that goes on after the run: later than all of it. Else never.
+    after: u64,
     turn: u8,
     is_planned: bool,
     priority: u8,
@@ -90,6 +92,7 @@ impl Source {
             made: 0,
             limit: config.limit,
             stop: config.stop.0,
+            after: if config.goes_on { config.stop.0.saturating_add(1) } else { u64::MAX },
             turn: 0,
             is_planned: matches!(config.arrivals, Arrivals::Poisson { .. }),
             priority: config.priority,
@@ -133,8 +136,13 @@ impl Source {
         if self.is_planned { None } else { self.rest.backlog() }
     }
 
+    /// `u64::MAX`: there is nothing more to create.
     fn bounded(&self, at: u64) -> u64 {
-        if self.made >= self.limit || at >= self.stop { u64::MAX } else { at }
+        match () {
+            () if self.made >= self.limit || at == u64::MAX => u64::MAX,
+            () if at >= self.stop => self.after,
+            () => at,
+        }
     }
 
     /// Whether a closed-loop source may create another packet at `now`.
@@ -144,6 +152,10 @@ impl Source {
 
     /// Draws the packet created at `self.next` (or, closed loop, at `now`) and moves on.
     pub fn draw(&mut self) -> Draw {
+        debug_assert!(
+            self.next == u64::MAX || self.next < self.stop,
+            "a run goes to the stop of what goes on"
+        );
         if !self.is_planned {
             return self.draw_anew();
         }
@@ -271,7 +283,8 @@ impl Rest {
         }
     }
 
-    /// The slot in which the next packet comes, from `ticks` on.
+    /// The slot in which the next packet comes, from `ticks` on; where it comes no more before the source
+    /// stops, that instant.
     fn next_slot(&mut self) -> u64 {
         let Arrivals::Bernoulli { slot, numerator, denominator } = self.config.arrivals else {
             unreachable!()
@@ -280,7 +293,7 @@ impl Rest {
             let tick = self.ticks;
             self.ticks += 1;
             if tick.saturating_mul(slot.0) >= self.config.stop.0 {
-                return u64::MAX;
+                return self.config.stop.0;
             }
             if self.arrivals.chance(numerator, denominator) {
                 return tick * slot.0;
@@ -401,6 +414,7 @@ mod tests {
             priority: 0,
             start: Time::ZERO,
             stop: Time(stop),
+            goes_on: false,
             limit: u64::MAX,
             arrivals,
             destinations: Destinations::Fixed(1),

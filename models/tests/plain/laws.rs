@@ -97,6 +97,7 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
             priority: 0,
             start: Time::ZERO,
             stop: Time::MAX,
+            goes_on: false,
             limit: u64::MAX,
             destinations: Destinations::Replay,
             sizes: Sizes::Replay,

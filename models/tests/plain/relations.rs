@@ -240,6 +240,7 @@ fn with_strangers(config: &FabricConfig) -> FabricConfig {
             priority: 0,
             start: Time::ZERO,
             stop: Time::MAX,
+            goes_on: false,
             limit: u64::MAX,
             arrivals: Arrivals::Saturated { backlog: 2 },
             destinations: Destinations::Fixed(id + 1 - n),

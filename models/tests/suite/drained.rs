@@ -95,3 +95,29 @@ fn what_waits_for_ever_waits_until_the_limit() {
         assert_eq!(totals(&outcome, 4, 0).hol_ps, u128::from(behind), "{staged} {others}");
     }
 }
+
+/// F-114: one packet each 20 T from a source that goes on at the end of the run. It has not ended with the
+/// last of them, whatever has arrived, and nor have samples; one that stops has, and one that made all has.
+#[test]
+fn what_goes_on_is_not_over_with_its_last_packet() {
+    const END: u64 = 50 * T;
+    let law = |packets: u64| (packets - 1) * 20 * T + 2 * T + 20_000 + 100_000 + 20_000;
+    for (goes_on, stop, limit, expected) in [
+        (true, END, u64::MAX, (3, Progress::Limit, END)),
+        (true, END, 4, (3, Progress::Limit, END)),
+        (true, END, 3, (3, Progress::Drained, law(3))),
+        (false, END, u64::MAX, (3, Progress::Drained, law(3))),
+        (false, 30 * T, u64::MAX, (2, Progress::Drained, law(2))),
+    ] {
+        for every in [None, Some(Duration(T))] {
+            let mut net = single(2, switch(2));
+            net.config.sample_every = every;
+            let source = net.constant(0, 0, 1, 5, 0);
+            (source.goes_on, source.stop, source.limit) = (goes_on, Time(stop), limit);
+            let (packets, progress, at) = expected;
+            let outcome = end(&net, END, progress);
+            assert_eq!((outcome.delivered, outcome.end), (packets, Time(at)), "{goes_on} {stop} {limit}");
+            assert_eq!(outcome.over, progress == Progress::Drained);
+        }
+    }
+}

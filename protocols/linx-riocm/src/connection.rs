@@ -768,8 +768,11 @@ impl Connection {
         }
         let period = terms.period();
         let (heartbeat_at, watch) = match (cx.options.supervision, connecting.request_at) {
-            // One timer for REQ and ticks: it goes on.
-            (Supervision::Ticks, Some(at)) => (at, Watch::Ticks(cx.options.periods)),
+            // One timer for REQ and ticks: it goes on, unless requests are farther apart than heartbeats
+            // may be.
+            (Supervision::Ticks, Some(at)) => {
+                (at.min(cx.now.saturating_add(period)), Watch::Ticks(cx.options.periods))
+            }
             (Supervision::Ticks, None) => (cx.now.saturating_add(period), Watch::Ticks(cx.options.periods)),
             (Supervision::Deadline, _) => (cx.now.saturating_add(period), Watch::Until(0)),
         };

@@ -454,4 +454,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("SW008", "no such metric, flow or axis"),
     ("SW009", "sweep of a scenario that cannot be read"),
     ("SW010", "axis whose value is not simulated"),
+    ("SW011", "points of a sample that are others again"),
 ];

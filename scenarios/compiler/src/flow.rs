@@ -360,6 +360,7 @@ impl Traffic<'_> {
                 },
                 start,
                 stop,
+                goes_on: stop >= c.run.until,
                 limit: if flow.arrivals.is_some() { flow.limit.unwrap_or(u64::MAX) } else { 0 },
                 arrivals,
                 destinations,

@@ -92,6 +92,7 @@ pub fn fabric(seed: u64) -> FabricConfig {
         priority: 0,
         start: Time(0),
         stop: LENGTH,
+        goes_on: true,
         limit: u64::MAX,
         arrivals: Arrivals::Poisson { mean: Duration(1) },
         destinations: Destinations::Fixed(5),

@@ -158,6 +158,7 @@ impl Ledger {
     /// What it brought, if that is right: its tag.
     pub fn finished(&mut self, running: &Running, outcome: Outcome, store: &Store, now: u64) -> Option<u64> {
         let mut tag = None;
+        let arrived = self.unconfirmed.then_some(Time(now));
         let stats = &mut self.stats;
         match outcome {
             Outcome::Complete => {
@@ -174,6 +175,7 @@ impl Ledger {
                         Some(tag) => {
                             stats.verified += 1;
                             stats.verified_octets += running.octets;
+                            stats.last_arrived = stats.last_arrived.max(arrived);
                             // What can be got again and again has one tag.
                             if running.stage != Stage::Got {
                                 self.verified.push(tag);
@@ -207,12 +209,13 @@ impl Ledger {
 
     /// A Put has arrived, and the upper layer looks at its place. Whether what is there should be there only
     /// [`super::audit`] can tell.
-    pub fn put_arrived(&mut self, look: Look, octets: u64) {
+    pub fn put_arrived(&mut self, look: Look, octets: u64, now: u64) {
         if let Found::Whole(tag) = look.found
             && self.put.insert(tag)
         {
             self.stats.verified += 1;
             self.stats.verified_octets += octets;
+            self.stats.last_arrived = self.stats.last_arrived.max(self.unconfirmed.then_some(Time(now)));
             self.verified.push(tag);
         }
         self.looks.push(look);

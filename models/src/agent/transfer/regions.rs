@@ -241,9 +241,9 @@ impl Transfer {
         self.begin(cx, connection);
     }
 
-    pub(super) fn put_arrived(&mut self, connection: ConnectionId, id: u32, put: u64) {
+    pub(super) fn put_arrived(&mut self, connection: ConnectionId, id: u32, put: u64, now: u64) {
         if let Some(look) = self.look_at(connection, id, put) {
-            self.ledger.put_arrived(look, self.config.job.bytes);
+            self.ledger.put_arrived(look, self.config.job.bytes, now);
         }
     }
 

@@ -92,8 +92,8 @@ pub struct LinxStats {
     pub detected: Times,
     /// From the end of a connection, once nodes and way were there again, to the next one.
     pub reestablished: Times,
-    /// Between heartbeats, in ps of the protocol clock; the first counts from the beginning of the
-    /// connection.
+    /// Before heartbeats that came, since the one before or since the beginning of the connection, in ps
+    /// of the protocol clock.
     pub heartbeat_gaps: Times,
     /// How often, by parts of the period: see [`GAP_PARTS`].
     pub gaps: Vec<u64>,

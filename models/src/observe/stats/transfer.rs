@@ -74,6 +74,9 @@ pub struct TransferStats {
     pub first_begun: Option<Time>,
     /// When the last was complete.
     pub last_done: Option<Time>,
+    /// When the last was there whole, of those that nobody confirms (`reliable` is off): their source is done
+    /// before that.
+    pub last_arrived: Option<Time>,
     /// When an operation of a Transfer or a region last left an end.
     pub last_sent: Option<Time>,
     /// Received whole, and every octet is what the source has.
@@ -154,6 +157,7 @@ impl TransferStats {
         self.times.extend(&other.times);
         self.first_begun = self.first_begun.into_iter().chain(other.first_begun).min();
         self.last_done = self.last_done.max(other.last_done);
+        self.last_arrived = self.last_arrived.max(other.last_arrived);
         self.last_sent = self.last_sent.max(other.last_sent);
         self.verified += other.verified;
         self.verified_octets += other.verified_octets;

@@ -156,6 +156,29 @@ fn ticks_time_out_after_two_to_three_periods() {
     assert_eq!(timed_out(half_second(options), &[600, 1_099], false), Some(2_100));
 }
 
+/// However far apart requests are: the timer that they share with heartbeats does not delay the first of
+/// these.
+///
+/// Proves: RIOCM-10.1.3-1
+#[test]
+fn the_first_tick_comes_after_a_period_at_most() {
+    for (request_period, ticks) in
+        [(100, [100, 600, 1_100]), (499, [499, 999, 1_499]), (800, [500, 1_000, 1_500])]
+    {
+        let supervision = Supervision::Ticks;
+        let options = Options { supervision, request_period: ms(request_period), ..Options::default() };
+        let mut end = half_second(options.clone());
+        end.sent();
+        for at in ticks {
+            assert_eq!(end.node.poll_timeout(), Some(ms(at)), "REQ every {request_period} ms");
+            end.wait(ms(at));
+            end.hear(HEARTBEAT_X);
+            assert_eq!(end.sent(), [HEARTBEAT_Y]);
+        }
+        assert_eq!(timed_out(half_second(options), &[], false), Some(ticks[2]));
+    }
+}
+
 /// Proves: RIOCM-10.1.3-1, RIOCM-10.1.3-5, RIOCM-10.1.3-4
 #[test]
 fn a_heartbeat_every_period_whatever_else_is_sent() {

@@ -148,6 +148,7 @@ impl Traffic<'_> {
                 priority: flow.priority.unwrap_or(0),
                 start,
                 stop,
+                goes_on: stop >= c.run.until,
                 limit: flow.limit.unwrap_or(u64::MAX),
                 arrivals: Arrivals::Replay(Arc::new(packets)),
                 destinations: Destinations::Replay,

@@ -111,7 +111,7 @@ impl Kind for Session {
         cast: &Cast<'_>,
     ) -> Option<BTreeMap<usize, ProtocolConfig>> {
         let nodes = self::cast(c, cast.at, flow, cast.places, cast.ends)?;
-        unsegmented(c, cast, flow, &nodes)?;
+        fits_messages(c, cast, flow, &nodes)?;
         above_mtu(c, cast, flow, &nodes);
         Some(nodes)
     }
@@ -396,9 +396,10 @@ fn above_mtu(
     }
 }
 
-/// A PDU behind a header of DATA2 is never segmented (§4.3.3): the message that takes it has to fit into the
-/// mailbox of its receiver. Who accepts a stream says what header and which mailbox.
-fn unsegmented(
+/// A message has to have room for payload behind the octets of an Offset (§4.3.1), and a PDU behind a
+/// header of DATA2 is never segmented (§4.3.3): the message that takes it has to fit into the mailbox of
+/// its receiver. Who accepts a stream says what header and which mailbox.
+fn fits_messages(
     c: &mut Compiler<'_>,
     cast: &Cast<'_>,
     flow: &FlowSpec,
@@ -420,17 +421,34 @@ fn unsegmented(
     let before = c.out.len();
     for (device, node) in nodes() {
         let SessionData::Message(mailbox) = node.data else { continue };
-        if !matches!(node.header, HeaderFormat::Data2(_)) {
-            continue;
-        }
         // Who opens a stream says how many octets stand before the payload.
         let opens = |other: &SessionConfig| {
             cast.program.is_some() || other.creates.iter().any(|own| own.peers.contains(&node.node.into()))
         };
         let others = nodes().filter(|(other, own)| *other != device && opens(own));
-        let Some(offset) = others.map(|(_, own)| own.data_offset).max() else { continue };
+        let Some((opener, offset)) =
+            others.map(|(other, own)| (other, own.data_offset)).max_by_key(|(_, offset)| *offset)
+        else {
+            continue;
+        };
         let message = Contact::Mailbox(mailbox).max_message();
-        let most = max_segment(node.header, offset, message).saturating_sub(around) as u64;
+        let room = max_segment(node.header, offset, message);
+        if room == 0 {
+            let name = &c.graph.nodes[device].name;
+            let text = format!(
+                "{offset} octets before the payload leave no room for it in a message of {message} octets, \
+                 the longest that mailbox {mailbox} of \"{name}\" takes"
+            );
+            let at = format!("{}/session/data_offset", c.devices[opener].origin);
+            let help = "fewer octets, or a mailbox from 0 to 3";
+            let mailbox = format!("{}/session/mailbox", c.devices[device].origin);
+            c.once(Diagnostic::error("SC041", at, text).help(help).also(mailbox, "the mailbox"));
+            continue;
+        }
+        if !matches!(node.header, HeaderFormat::Data2(_)) {
+            continue;
+        }
+        let most = room.saturating_sub(around) as u64;
         for (pointer, what, octets) in sizes.iter().filter(|(.., octets)| *octets > most) {
             let name = &c.graph.nodes[device].name;
             let message = format!(

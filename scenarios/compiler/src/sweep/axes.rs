@@ -8,7 +8,7 @@ use crate::spec::Places;
 use crate::structure::describe;
 use crate::units;
 use serde_json::{Number, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of the axis that the variants of the scenario make.
 pub const VARIANT_AXIS: &str = "variant";
@@ -70,6 +70,8 @@ pub(super) struct Reader<'a> {
     pub(super) parameters: &'a BTreeMap<String, Places>,
     pub(super) seed: u64,
     pub(super) out: &'a mut Vec<Diagnostic>,
+    /// What is no mistake.
+    pub(super) warnings: &'a mut Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
@@ -94,6 +96,7 @@ impl Reader<'_> {
                         let unit = sample::unit(sample.method, self.seed, sample.points, part as u32);
                         axes.extend(self.dimension(spec, &at, &unit));
                     }
+                    self.leave_out_repeated(&mut axes[first..], sample.points, &at);
                 }
                 (Some(_), Some(_)) => {
                     let message = "an entry is a zip or a sample, not both";
@@ -121,6 +124,29 @@ impl Reader<'_> {
             let help = format!("put it into the axes of the {word}");
             self.out.push(Diagnostic::error("SW001", format!("{at}/{other}"), message).help(help).at_key());
         }
+    }
+
+    /// Points of a sample that are others again would be simulated for nothing, and weigh twice.
+    fn leave_out_repeated(&mut self, axes: &mut [Axis], points: u32, at: &str) {
+        let mut seen = BTreeSet::new();
+        let of = |axes: &[Axis], point: usize| -> Option<Vec<String>> {
+            axes.iter().map(|axis| Some(axis.levels.get(point)?.label.clone())).collect()
+        };
+        let is_new: Vec<bool> = (0..points as usize)
+            .map(|point| of(axes, point).is_none_or(|values| seen.insert(values)))
+            .collect();
+        let left_out = is_new.iter().filter(|is_new| !**is_new).count();
+        if left_out == 0 || axes.is_empty() {
+            return;
+        }
+        for axis in axes {
+            let mut is_new = is_new.iter();
+            axis.levels.retain(|_| is_new.next() == Some(&true));
+        }
+        let message =
+            format!("{left_out} of {points} points are others again, and left out: the axes have few values");
+        let help = "fewer points, or a range of numbers that need not be whole";
+        self.warnings.push(Diagnostic::warning("SW011", format!("{at}/sample/points"), message).help(help));
     }
 
     fn equal_lengths(&mut self, axes: &[Axis], at: &str) {
@@ -349,8 +375,8 @@ impl Reader<'_> {
         }
         let share = |step: u32| if steps == 1 { 0.0 } else { f64::from(step) / f64::from(steps - 1) };
         let shares: Vec<f64> = (0..steps).map(share).collect();
-        let values = self.along(spec, range, log, at, &shares)?;
-        let mut seen = std::collections::BTreeSet::new();
+        let values = self.along(spec, range, (log, false), at, &shares)?;
+        let mut seen = BTreeSet::new();
         if let Some(twice) = values.iter().find(|value| !seen.insert(value.0.to_string())) {
             let message = format!("{} comes more than once", twice.0);
             let help = "fewer numbers, or a longer range";
@@ -375,19 +401,20 @@ impl Reader<'_> {
             self.out.push(item.help("leave \"count\" out; \"points\" of the sample counts").at_key());
             return None;
         }
-        self.along(spec, range, log, &at, unit)
+        self.along(spec, range, (log, true), &at, unit)
     }
 
-    /// The numbers at these shares of a range.
+    /// The numbers at these shares of a range. `scattered`: shares come from anywhere, and a whole number
+    /// at an end of the range gets as many of them as one inside.
     fn along(
         &mut self,
         spec: &AxisSpec,
         range: &RangeSpec,
-        log: bool,
+        (log, scattered): (bool, bool),
         at: &str,
         shares: &[f64],
     ) -> Option<Vec<(Value, String)>> {
-        let ends = (range.from.as_f64()?, range.to.as_f64()?);
+        let mut ends = (range.from.as_f64()?, range.to.as_f64()?);
         if log && !(ends.0 > 0.0 && ends.1 > 0.0) {
             let message = "a range with equal ratios cannot reach zero";
             let help = "both ends have to be positive; use \"range\" otherwise";
@@ -395,6 +422,18 @@ impl Reader<'_> {
             return None;
         }
         let integer = spec.integer == Some(true);
+        let mut bounds = (f64::NEG_INFINITY, f64::INFINITY);
+        if integer && scattered {
+            let (low, high) = (ends.0.min(ends.1), ends.0.max(ends.1));
+            bounds = (libm::ceil(low), libm::floor(high));
+            if bounds.0 > bounds.1 {
+                let message = "no whole number is in the range";
+                self.out.push(Diagnostic::error("SW002", at, message).help("a longer range"));
+                return None;
+            }
+            let wide = (bounds.0 - 0.5, bounds.1 + 0.5);
+            ends = if ends.0 > ends.1 { (wide.1, wide.0) } else { wide };
+        }
         let fine = spec.unit.as_deref().and_then(picoseconds);
         let number = |share: &f64| -> Option<(Value, String)> {
             let raw = if log {
@@ -403,7 +442,7 @@ impl Reader<'_> {
                 ends.0 + share * (ends.1 - ends.0)
             };
             let number = tidy(match fine {
-                _ if integer => libm::round(raw),
+                _ if integer => libm::round(raw).clamp(bounds.0, bounds.1),
                 Some(fine) => libm::round(raw * fine) / fine,
                 None => raw,
             })?;
@@ -503,7 +542,9 @@ mod tests {
         let specs: Vec<AxisSpec> = serde_json::from_value(axes).unwrap();
         let parameters = BTreeMap::from([("load".to_owned(), Places::Many(vec!["/a".into(), "/b".into()]))]);
         let mut out = Vec::new();
-        let read = Reader { parameters: &parameters, seed: 1, out: &mut out }.read(&specs);
+        let mut warnings = Vec::new();
+        let read =
+            Reader { parameters: &parameters, seed: 1, out: &mut out, warnings: &mut warnings }.read(&specs);
         if out.is_empty() { Ok(read) } else { Err(out) }
     }
 
@@ -623,5 +664,32 @@ mod tests {
         }
         let voq = axes[2].levels.iter().filter(|level| level.label == "voq").count();
         assert_eq!(voq, 8, "a Sobol sequence is even in each dimension");
+        // Eight numbers for sixteen points: each twice, the ends of the range too.
+        let ports = labels(&axes[1]);
+        for number in 2..=9 {
+            assert_eq!(ports.iter().filter(|label| **label == number.to_string()).count(), 2, "{number}");
+        }
+    }
+
+    /// Three values by two are six points, however many are asked for; each has its place among the others.
+    #[test]
+    fn points_of_a_sample_that_are_others_again_are_left_out() {
+        let sample = |points: u32| {
+            read(json!([{"sample": {"method": "latin_hypercube", "points": points, "axes": [
+                {"pointer": "/ports", "range": {"from": 4, "to": 2}, "integer": true},
+                {"pointer": "/kind", "values": ["fifo", "voq"]}
+            ]}}]))
+            .unwrap()
+        };
+        let (axes, groups) = sample(100);
+        assert_eq!(groups, [(0, 2, 6)]);
+        let points: BTreeSet<(&str, &str)> = labels(&axes[0]).into_iter().zip(labels(&axes[1])).collect();
+        assert_eq!(points.len(), 6);
+        assert_eq!(sample(1).1, [(0, 2, 1)]);
+        let found = read(json!([{"sample": {"method": "sobol", "points": 2, "axes": [
+            {"pointer": "/ports", "range": {"from": 2.2, "to": 2.8}, "integer": true}
+        ]}}]));
+        let found = found.expect_err("there is none");
+        assert_eq!((found[0].code, found[0].pointer.as_str()), ("SW002", "/axes/0/sample/axes/0/range"));
     }
 }

@@ -83,6 +83,8 @@ pub struct SweepPlan {
     pub hash: String,
     /// Warnings about the scenario.
     pub warnings: Diagnostics,
+    /// Warnings about the sweep file.
+    pub remarks: Diagnostics,
     /// What results of the scenario, and of each of its variants, must show.
     pub require: Vec<Requirement>,
     /// What has no effect in the scenario alone; points may give it one.
@@ -179,7 +181,9 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
         out.push(Diagnostic::error("SC009", "/name", message).help("use letters, digits, - and _"));
     }
     let seed = spec.seed.unwrap_or(1);
-    let (mut axes, mut groups) = Reader { parameters: &parameters, seed, out: &mut out }.read(&spec.axes);
+    let mut remarks = Vec::new();
+    let mut reader = Reader { parameters: &parameters, seed, out: &mut out, warnings: &mut remarks };
+    let (mut axes, mut groups) = reader.read(&spec.axes);
     if base.get("variants").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
         groups.push((axes.len(), 1, run.variants.len()));
         axes.push(variant_axis(&base));
@@ -217,6 +221,7 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
         flows,
         require: run.variants.iter().flat_map(|variant| variant.require.clone()).collect(),
         warnings: run.warnings,
+        remarks: failed(remarks),
         moot,
         base,
         sweep_file: file_name.to_owned(),

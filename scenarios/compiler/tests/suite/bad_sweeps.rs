@@ -11,15 +11,23 @@ use std::path::Path;
 /// Columns that stop rules and figures may name here.
 const METRICS: [&str; 3] = ["accepted_load", "latency_mean_ns", "latency_p99_ns"];
 
-/// Messages about a sweep file and the codes in them: about the file, or else about its first wrong point.
+/// Messages about a sweep file and the codes in them: about the file, or else about its first wrong point, or
+/// else what is no mistake.
 fn messages(path: &str) -> (String, BTreeSet<&'static str>) {
     let text = fs::read_to_string(path).expect("readable");
     let found = match load(&text, path, &METRICS) {
         Err(errors) => (errors.render(), errors.items.iter().map(|item| item.code).collect()),
         Ok(plan) => {
             let compile = |point| plan.compile(point, replication_seed(plan.seed, 1)).err();
-            let errors = plan.points.iter().find_map(compile).expect("a point that is wrong");
-            (errors.render(false), errors.identity().into_iter().map(|(code, _)| code).collect())
+            match plan.points.iter().find_map(compile) {
+                Some(errors) => {
+                    (errors.render(false), errors.identity().into_iter().map(|(code, _)| code).collect())
+                }
+                None => {
+                    assert!(!plan.remarks.items.is_empty(), "{path}: a point that is wrong");
+                    (plan.remarks.render(), plan.remarks.items.iter().map(|item| item.code).collect())
+                }
+            }
         }
     };
     // where the sources are is not part of a message
