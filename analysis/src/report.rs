@@ -762,7 +762,7 @@ fn window(collector: &Collector, run: &RunData) -> Window {
     let idle = bins_to(outcome.end.0) - bins_to(last.min(outcome.end.0));
     // The time since the last packet of who goes on is a gap as any other.
     let length = collector.length();
-    let goes_on = run.config.all_sources().any(|source| source.limit > 0 && !ends(source, length.0));
+    let goes_on = run.config.all_sources().any(|source| !ends(source, length.0));
     let ended =
         !goes_on && outcome.in_flight == 0 && last > 0 && (outcome.end < length || idle >= per_segment);
     // who gets nothing because there is nothing is as steady as can be
@@ -855,7 +855,7 @@ fn joined_late(window: Window, run: &RunData) -> Window {
     let length = run.collector.length().0;
     let first = run.collector.flows().iter().map(|flow| flow.extent.first.0).min().unwrap_or(u64::MAX);
     let late = |source: &SourceConfig| {
-        source.limit > 0 && !ends(source, length) && window.from_ps < source.start.0 && first < source.start.0
+        !ends(source, length) && window.from_ps < source.start.0 && first < source.start.0
     };
     let joined = run.config.all_sources().any(|source| late(source) && source.start.0 < window.to_ps);
     Window { steady: window.steady && !joined, ..window }

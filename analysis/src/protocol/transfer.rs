@@ -84,10 +84,7 @@ impl Protocol for Transfer {
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
-        let done = outcome
-            .totals
-            .of::<TransferTotals>()
-            .filter_map(|totals| totals.stats.last_done.max(totals.stats.last_arrived));
+        let done = outcome.totals.of::<TransferTotals>().filter_map(|totals| last_over(&totals.stats));
         let ranks = outcome.totals.of::<TransferTotals>().flat_map(|totals| &totals.ranks);
         done.chain(ranks.filter_map(|rank| rank.end)).max()
     }
@@ -129,6 +126,11 @@ fn broken(totals: &TransferTotals) -> Vec<String> {
     broken
 }
 
+/// When the last Transfer was over: complete, or there where nobody confirms it.
+fn last_over(stats: &TransferStats) -> Option<Time> {
+    stats.last_done.max(stats.last_arrived)
+}
+
 /// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first
 /// beginning to the last completion, which is the arrival where nobody confirms it; where Transfers are
 /// under way at the end of the run, up to there, and with what of theirs has arrived; where some never
@@ -141,7 +143,7 @@ fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let tried = stats.last_sent.filter(|_| loses);
     let span = match totals.ranks.is_empty() {
         true if totals.under_way > 0 => (first, end),
-        true => (first, stats.last_done.max(stats.last_arrived).max(tried)?.0),
+        true => (first, last_over(stats).max(tried)?.0),
         false => (0, program_end(&totals.ranks).unwrap_or(end)),
     };
     let partial = if totals.under_way > 0 { stats.partial_octets } else { 0 };

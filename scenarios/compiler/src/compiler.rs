@@ -1,7 +1,7 @@
 //! What the stages of the compilation of one variant share: the scenario, what is known of the fabric so far,
 //! and what was found. [`crate::compile`] says in which order they come.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::resolved::{Device, Enumeration, Run, Voq, Wire};
 use crate::spec::*;
 use crate::topology::Graph;
@@ -66,6 +66,11 @@ impl<'a> Compiler<'a> {
         if self.seen.insert((finding.code, finding.pointer.clone())) {
             self.out.push(finding);
         }
+    }
+
+    /// Whether something is wrong that was found so far.
+    pub fn has_errors(&self) -> bool {
+        self.out.iter().any(|found| found.severity == Severity::Error)
     }
 
     pub fn device_names(&self) -> Vec<&str> {

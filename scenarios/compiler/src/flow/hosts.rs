@@ -3,7 +3,7 @@
 use super::messages;
 use super::transfer::Clock;
 use crate::compiler::Compiler;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::resolved::Host;
 use crate::spec::Period;
 use models::config::*;
@@ -104,8 +104,7 @@ pub(crate) fn agents(c: &mut Compiler<'_>, mut parts: Vec<Placed>) -> Vec<AgentC
             (None, Some(host)) => host.protocol(),
             // Two devices of one id are one for the flow, and the error is told of already.
             (None, None) => {
-                let is_told = c.out.iter().any(|found| found.severity == Severity::Error);
-                assert!(is_told, "every end of a flow is a node");
+                assert!(c.has_errors(), "every end of a flow is a node");
                 continue;
             }
         };

@@ -6,7 +6,7 @@
 use super::hosts::Placed;
 use super::{Beginnings, Cast, Kind, Sized};
 use crate::compiler::Compiler;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::topology::shortened;
@@ -192,8 +192,7 @@ pub(super) fn assign(c: &mut Compiler<'_>, parts: &mut [Placed]) {
     let nodes = registers(parts);
     let left_to_others = nodes.values().any(|node| node.own.len() < RegisterPart::ALL.len());
     // Of flows that are wrong themselves nobody knows what they do.
-    let broken = c.out.iter().any(|found| found.severity == Severity::Error);
-    if broken || !left_to_others && !parts.iter().any(|placed| processor(placed).is_some()) {
+    if c.has_errors() || !left_to_others && !parts.iter().any(|placed| processor(placed).is_some()) {
         return;
     }
     let before = c.out.len();

@@ -129,12 +129,10 @@ impl Reader<'_> {
     /// Points of a sample that are others again would be simulated for nothing, and weigh twice.
     fn leave_out_repeated(&mut self, axes: &mut [Axis], points: u32, at: &str) {
         let mut seen = BTreeSet::new();
-        let of = |axes: &[Axis], point: usize| -> Option<Vec<String>> {
-            axes.iter().map(|axis| Some(axis.levels.get(point)?.label.clone())).collect()
+        let of = |point: usize| -> Vec<String> {
+            axes.iter().map(|axis| axis.levels[point].label.clone()).collect()
         };
-        let is_new: Vec<bool> = (0..points as usize)
-            .map(|point| of(axes, point).is_none_or(|values| seen.insert(values)))
-            .collect();
+        let is_new: Vec<bool> = (0..points as usize).map(|point| seen.insert(of(point))).collect();
         let left_out = is_new.iter().filter(|is_new| !**is_new).count();
         if left_out == 0 || axes.is_empty() {
             return;
