@@ -222,9 +222,13 @@ impl Rate {
     }
 }
 
-/// Whether a source stops by itself before the run does.
-pub(crate) fn ends(source: &SourceConfig, length: u64) -> bool {
-    source.limit != u64::MAX || source.stop.0 < length || matches!(source.arrivals, Arrivals::Replay(_))
+/// Whether a source stopped by itself before the run did. One that has a limit did not, if somebody of its
+/// flow would have gone on: not where all is over, because who waits for an answer for ever makes no more.
+pub(crate) fn ends(source: &SourceConfig, run: &RunData) -> bool {
+    let left = run.outcome.left.get(usize::from(source.flow));
+    let goes_on = !run.outcome.over && left.is_some_and(|left| left.goes_on);
+    let has_all = source.limit != u64::MAX && !goes_on;
+    source.stop < run.collector.length() || matches!(source.arrivals, Arrivals::Replay(_)) || has_all
 }
 
 /// The one rate of a flow: octets that were delivered once, from its first start to its last completion; to
@@ -238,14 +242,13 @@ pub(crate) fn rate(
     packets: Estimate,
     [messages, round_trips]: [Option<Estimate>; 2],
 ) -> Rate {
-    let length = run.collector.length().0;
     let data = &run.collector.flows()[flow];
     let mut sources = sources_of(&run.config, flow as u16).peekable();
     // Register accesses have no source, and end with what they are for; of others the protocol knows.
     let finite = match (sources.peek(), account.tempo) {
         (None, Tempo::Packets) => true,
         (None, _) => false,
-        _ => sources.all(|source| ends(source, length)),
+        _ => sources.all(|source| ends(source, run)),
     };
     let end = (account.books.under_way > 0).then_some(run.outcome.end.0);
     let tries = Extent { first: data.extent.first, last: data.last_offer.max(data.last_drop) };

@@ -1,7 +1,7 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
 use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
-use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, senders_of};
+use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
 };
@@ -15,6 +15,7 @@ use models::Outcome;
 use models::config::{Arrivals, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, SourceConfig};
 use models::probe::{Cause, ProtocolFact};
 use models::stats::{FlowStats, SessionTotals, TranslatorTotals};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accepted load below this share of the offered load is saturation.
@@ -270,7 +271,6 @@ impl VariantReport {
             |(flow, by_protocol): (usize, &bool)| Senders::of(&run.config, flow as u16, *by_protocol);
         let per_flow: Vec<Senders> = protocols.iter().enumerate().map(senders).collect();
         let all = Senders::all(&per_flow);
-        let length = collector.length().0;
         let mut total = Gathered::new(collector);
         let mut octets = 0;
         let mut flows = Vec::with_capacity(run.config.flows.len());
@@ -313,7 +313,7 @@ impl VariantReport {
             report.saturated |= report.books.grows(run.outcome.end.0);
             report.set_loops(sources_of(&run.config, index as u16));
             // who has sent all that it had to is not saturated
-            let endless = |source: &SourceConfig| closed_loop(&source.arrivals) && !ends(source, length);
+            let endless = |source: &SourceConfig| closed_loop(&source.arrivals) && !ends(source, &run);
             report.saturated |= sources_of(&run.config, index as u16).any(endless);
             // Who asks for nothing is not refused anything, whatever becomes of the frames that keep
             // connections.
@@ -593,7 +593,7 @@ impl Gathered {
         let mut all = Tallies::default();
         self.segments[first..].iter().for_each(|segment| all.merge(segment));
         let spread = Segment::from(&all);
-        let segments: Vec<Segment> = self.segments[first..].iter().map(Segment::from).collect();
+        let segments = &self.segments[first..];
         let batches = self.batches(senders, window, collector);
         let per_batch = |value: &dyn Fn(&Part) -> Option<f64>| {
             half_width(&batches.iter().filter_map(value).collect::<Vec<f64>>())
@@ -650,14 +650,14 @@ impl Gathered {
                     value: mean(delivered.latency_ps),
                     half_width: per_batch(&|(_, bin)| per_packet(bin.latency_ps, bin)),
                 },
-                ..quantiles(&segments, &spread.latency, |segment| &segment.latency)
+                ..quantiles(segments, &spread.latency, |segment| &segment.latency)
             },
             network: LatencyReport {
                 mean: Estimate {
                     value: mean(delivered.network_ps),
                     half_width: per_batch(&|(_, bin)| per_packet(bin.network_ps, bin)),
                 },
-                ..quantiles(&segments, &spread.network, |segment| &segment.network)
+                ..quantiles(segments, &spread.network, |segment| &segment.network)
             },
             hol_ps: Estimate {
                 value: mean(delivered.hol_ps.into()),
@@ -704,16 +704,20 @@ impl Gathered {
 }
 
 /// Everything of a latency report but the mean.
-fn quantiles(segments: &[Segment], all: &Spread, of: impl Fn(&Segment) -> &Spread) -> LatencyReport {
+fn quantiles(segments: &[Tallies], all: &Spread, of: impl Fn(&Tallies) -> &Tally) -> LatencyReport {
+    // A quantile of few values is biased towards the centre: thin segments give no interval.
+    let thinnest = segments.iter().map(|segment| of(segment).values()).min();
+    let batched = LazyCell::new(|| batched(&segments.iter().map(&of).collect::<Vec<&Tally>>()));
     let quantile = |q: f64| {
         // So many in each segment that 40 lie beyond the quantile.
         let packets = libm::ceil(40.0 / (1.0 - q)) as u64;
         let known = all.histogram.len() >= quantile_samples(q);
         let value = all.quantile(q).filter(|_| known).map_or(f64::NAN, |ps| ps as f64);
-        // A quantile of few values is biased towards the centre: thin segments give no interval.
-        let used: Vec<&Spread> = segments.iter().map(&of).collect();
-        let enough = known && used.iter().all(|spread| spread.histogram.len() >= packets);
-        Estimate { value, half_width: if enough { quantile_half_width(&used, q, value) } else { f64::NAN } }
+        let enough = known && thinnest.is_none_or(|count| count >= packets);
+        Estimate {
+            value,
+            half_width: if enough { quantile_half_width(&batched, q, value) } else { f64::NAN },
+        }
     };
     LatencyReport {
         mean: Estimate { value: f64::NAN, half_width: f64::NAN },
@@ -733,19 +737,26 @@ fn quantiles(segments: &[Segment], all: &Spread, of: impl Fn(&Segment) -> &Sprea
 /// each other, the spread about the whole holds their bias, and to take the widest needs no decision by the
 /// same data (to give none where a test finds correlation leaves those runs that happen to look calm, and of
 /// these 73 in 100 are right). That is 91 to 99 of 100; `analysis/tests/suite/coverage.rs` measures it.
-fn quantile_half_width(segments: &[&Spread], q: f64, whole: f64) -> f64 {
-    let n = segments.len();
-    let batches = |count: usize| -> Vec<f64> {
-        let merged = (0..count).filter_map(|batch| {
-            let mut sum = Spread::default();
-            let part = &segments[batch * n / count..(batch + 1) * n / count];
-            part.iter().for_each(|spread| sum.merge(spread));
-            sum.quantile(q)
-        });
-        merged.map(|ps| ps as f64).collect()
+fn quantile_half_width(batched: &[Vec<Spread>], q: f64, whole: f64) -> f64 {
+    let of = |batches: &Vec<Spread>| -> Vec<f64> {
+        batches.iter().filter_map(|batch| batch.quantile(q)).map(|ps| ps as f64).collect()
     };
-    let counts = [n, 8, 4].into_iter().filter(|count| *count <= n);
-    counts.map(|count| sectioned(&batches(count), whole)).fold(f64::NAN, f64::max)
+    batched.iter().map(|batches| sectioned(&of(batches), whole)).fold(f64::NAN, f64::max)
+}
+
+/// Segments as they are, as eight batches, and as four.
+fn batched(segments: &[&Tally]) -> Vec<Vec<Spread>> {
+    let n = segments.len();
+    let batches = |count: usize| -> Vec<Spread> {
+        let part = |batch: usize| &segments[batch * n / count..(batch + 1) * n / count];
+        let merged = (0..count).map(|batch| {
+            let mut sum = Tally::default();
+            part(batch).iter().for_each(|tally| sum.merge(tally));
+            Spread::from(&sum)
+        });
+        merged.collect()
+    };
+    [n, 8, 4].into_iter().filter(|count| *count <= n).map(batches).collect()
 }
 
 /// A warm-up that is given is not cut off where it would leave nothing.
@@ -762,7 +773,7 @@ fn window(collector: &Collector, run: &RunData) -> Window {
     let idle = bins_to(outcome.end.0) - bins_to(last.min(outcome.end.0));
     // The time since the last packet of who goes on is a gap as any other.
     let length = collector.length();
-    let goes_on = run.config.all_sources().any(|source| !ends(source, length.0));
+    let goes_on = run.config.all_sources().any(|source| !ends(source, run));
     let ended =
         !goes_on && outcome.in_flight == 0 && last > 0 && (outcome.end < length || idle >= per_segment);
     // who gets nothing because there is nothing is as steady as can be
@@ -841,9 +852,8 @@ fn slows(bins: &[Bin]) -> bool {
 
 /// The window, not steady if somebody is done in it and others go on: the load is another one from then on.
 fn running_out(window: Window, run: &RunData) -> Window {
-    let length = run.collector.length().0;
     // where all of it ends, that is what is measured
-    let whole = window.ended && run.config.all_sources().all(|source| ends(source, length));
+    let whole = window.ended && run.config.all_sources().all(|source| ends(source, run));
     let mut done = protocol::all(|protocol| protocol.done(&run.outcome)).into_iter();
     let runs_out = !whole && done.any(|at| window.from_ps < at.0 && at.0 < window.to_ps);
     Window { steady: window.steady && !runs_out, runs_out, ..window }
@@ -852,10 +862,9 @@ fn running_out(window: Window, run: &RunData) -> Window {
 /// The window, not steady if somebody who goes on to its end begins in it where others are at work already:
 /// what these do is of the time without it and of that with it.
 fn joined_late(window: Window, run: &RunData) -> Window {
-    let length = run.collector.length().0;
     let first = run.collector.flows().iter().map(|flow| flow.extent.first.0).min().unwrap_or(u64::MAX);
     let late = |source: &SourceConfig| {
-        !ends(source, length) && window.from_ps < source.start.0 && first < source.start.0
+        !ends(source, run) && window.from_ps < source.start.0 && first < source.start.0
     };
     let joined = run.config.all_sources().any(|source| late(source) && source.start.0 < window.to_ps);
     Window { steady: window.steady && !joined, ..window }

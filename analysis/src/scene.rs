@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 
 /// Pixels of the PNG for one page unit.
 const PNG_SCALE: u32 = 2;
-/// PNGs are drawn this much larger still and averaged: neither backend nor font smooths well enough alone.
+/// PNGs are drawn this much larger still and averaged, as [`average`] does: neither backend nor font smooths
+/// well enough alone.
 const OVERSAMPLING: u32 = 2;
 /// Both backends draw into memory.
 const NO_FAILURE: &str = "drawing into memory cannot fail";
@@ -278,7 +279,7 @@ impl Scene {
             backend.present().expect("drawing into memory");
         }
         let (out_width, out_height) = (self.width * PNG_SCALE, self.height * PNG_SCALE);
-        let pixels = average(&large, width as usize, OVERSAMPLING as usize);
+        let pixels = average(&large, width as usize);
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, out_width, out_height);
         encoder.set_color(png::ColorType::Rgb);
@@ -434,22 +435,18 @@ impl TextItem<'_> {
     }
 }
 
-/// Averages squares of `n` by `n` pixels.
-fn average(pixels: &[u8], width: usize, n: usize) -> Vec<u8> {
-    let height = pixels.len() / 3 / width;
-    let mut out = Vec::with_capacity(pixels.len() / n / n);
-    for y in 0..height / n {
-        for x in 0..width / n {
-            for channel in 0..3 {
-                let mut sum = 0;
-                for row in 0..n {
-                    for column in 0..n {
-                        let index = ((y * n + row) * width + x * n + column) * 3 + channel;
-                        sum += usize::from(pixels[index]);
-                    }
-                }
-                out.push(((sum + n * n / 2) / (n * n)) as u8);
-            }
+/// Averages squares of two by two pixels. Half of the time that a figure takes, so by pixels and not by
+/// octets: also where a build is hardly optimised.
+fn average(pixels: &[u8], width: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(pixels.len() / 4);
+    for rows in pixels.chunks_exact(2 * 3 * width) {
+        let (upper, lower) = rows.split_at(3 * width);
+        for (a, b) in upper.as_chunks::<6>().0.iter().zip(lower.as_chunks::<6>().0) {
+            let mean = |n: usize| {
+                let sum = u16::from(a[n]) + u16::from(a[n + 3]) + u16::from(b[n]) + u16::from(b[n + 3]);
+                ((sum + 2) / 4) as u8
+            };
+            out.extend_from_slice(&[mean(0), mean(1), mean(2)]);
         }
     }
     out
@@ -506,6 +503,6 @@ mod tests {
     #[test]
     fn averaging_halves_an_image() {
         let pixels = [0, 10, 20, 4, 10, 20, 8, 10, 20, 4, 30, 20];
-        assert_eq!(average(&pixels, 2, 2), [4, 15, 20]);
+        assert_eq!(average(&pixels, 2), [4, 15, 20]);
     }
 }

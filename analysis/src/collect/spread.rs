@@ -1,6 +1,7 @@
 //! Distributions: counted while the simulation runs, read as histograms afterwards.
 
 use hdrhistogram::Histogram;
+use std::ops::Range;
 
 /// Resolution of the latency histograms, picoseconds. A packet's latency is hardly ever below 100 ns, so 64
 /// ps keep three digits everywhere and save six doublings of the bucket table.
@@ -52,13 +53,6 @@ impl Spread {
         Self { histogram, min: u64::MAX, max: 0 }
     }
 
-    /// Adds the values of `other`.
-    pub fn merge(&mut self, other: &Spread) {
-        self.histogram.add(&other.histogram).expect("the histogram grows to any latency");
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
-    }
-
     /// Quantile in picoseconds, never above the exact maximum; `None` if nothing was recorded.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.histogram.is_empty() {
@@ -84,7 +78,8 @@ impl Default for Spread {
 impl From<&Tally> for Spread {
     fn from(counted: &Tally) -> Self {
         let mut spread = Self { min: counted.min, max: counted.max, ..Self::with_room(counted.max) };
-        for (slot, &count) in counted.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let slots = counted.used();
+        for (slot, &count) in slots.clone().zip(&counted.counts[slots]).filter(|(_, count)| **count > 0) {
             let lowest = Tally::lowest(slot);
             spread.histogram.record_n(lowest, count).expect("the histogram grows to any latency");
         }
@@ -178,11 +173,23 @@ impl Tally {
         ((slot - (octave << OCTAVE_SLOTS)) as u64) << (octave as u32 + LATENCY_UNIT_PS.ilog2())
     }
 
-    fn merge(&mut self, other: &Tally) {
+    /// The slots of all its values: those below and above are empty, and are most of a tally of few values.
+    fn used(&self) -> Range<usize> {
+        if self.min > self.max { 0..0 } else { Self::slot(self.min)..Self::slot(self.max) + 1 }
+    }
+
+    /// How many values there are.
+    pub fn values(&self) -> u64 {
+        self.counts[self.used()].iter().map(|&count| u64::from(count)).sum()
+    }
+
+    /// Adds the values of `other`.
+    pub fn merge(&mut self, other: &Tally) {
         if other.counts.len() > self.counts.len() {
             self.grow(other.counts.len() - 1);
         }
-        for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
+        let used = other.used();
+        for (sum, count) in self.counts[used.clone()].iter_mut().zip(&other.counts[used]) {
             *sum = sum.saturating_add(*count);
         }
         self.min = self.min.min(other.min);

@@ -134,8 +134,8 @@ fn last_over(stats: &TransferStats) -> Option<Time> {
 /// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first
 /// beginning to the last completion, which is the arrival where nobody confirms it; where Transfers are
 /// under way at the end of the run, up to there, and with what of theirs has arrived; where some never
-/// arrive, at least until an end last said something of a Transfer. Of a program from the beginning of the
-/// run to the end of its last rank, as of programs over other transports.
+/// arrive, at least until an end last said something of a Transfer. Of a program the octets of its messages
+/// from the beginning of the run to the end of its last rank, as of programs over other transports.
 fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let stats = &totals.stats;
     let first = stats.first_begun?.0;
@@ -147,7 +147,7 @@ fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
         false => (0, program_end(&totals.ranks).unwrap_or(end)),
     };
     let partial = if totals.under_way > 0 { stats.partial_octets } else { 0 };
-    (span.1 > span.0).then_some((stats.verified_octets + partial, span))
+    (span.1 > span.0).then_some((stats.verified_octets - stats.padding_octets + partial, span))
 }
 
 /// Octets delivered once over the time from the first beginning to the last completion, Gb/s; to the end of

@@ -427,6 +427,20 @@ fn what_a_program_lost_is_not_under_way() {
     }
 }
 
+/// By hand: three messages of 3 octets are 9, in the time until the last rank is done, whatever carries them.
+/// A Transfer has 8 octets at least.
+#[test]
+fn short_messages_count_as_what_they_are() {
+    for over in ["session", "linx", "st"] {
+        let report = program(over, json!({"collective": "gather", "octets": 3}), false);
+        let flow = &report.flows[0];
+        assert_eq!((books(&report), flow.once), ([3, 3, 0, 0], Some(9)), "{over}");
+        let (from, to) = flow.rate_span.expect("it ends");
+        let law = 9.0 * 8_000.0 / (to - from) as f64;
+        assert!((flow.goodput_gbps.value / law - 1.0).abs() < 1e-12, "{over}: {law} Gb/s");
+    }
+}
+
 /// By hand: a link that is down for 3 ms is no time of the connection manager. From when it is up again the
 /// next attempt and one exchange are left: with a protocol clock of 1 000 one each 100 us, and far less than
 /// 1 ms.

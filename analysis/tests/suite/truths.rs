@@ -205,39 +205,48 @@ fn silence_after_a_finite_workload_is_not_measured() {
 
 /// One packet or message every 200 us, the first at once: five in a millisecond, or one where they are
 /// farther apart than the run is long. It goes on for as long as its flows do, and what they offer is that
-/// of all of it, also in the silence after the last one; so of samples.
+/// of all of it, also in the silence after the last one; so of samples. A limit that it does not come to
+/// changes nothing, and one that it comes to is the end of it.
 #[test]
 fn silence_between_packets_is_measured() {
     let text = r#"{"name": "sparse", "topology": {"single_switch": {"ports": 2}},
         "links": {"rate": "6.25 Gbaud", "width": "4x"},
         "run": {"until": "1 ms", "warmup": WARMUP, "sample_every": SAMPLES},
         "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "size": 256, CARRIED
-        "arrivals": {"constant": {"interval": "INTERVAL", "phase": "0 ns"}}}]}"#;
+        LIMIT "arrivals": {"constant": {"interval": "INTERVAL", "phase": "0 ns"}}}]}"#;
     let carried = ["", r#""messages": {},"#, r#""streams": {},"#];
-    for (carried, (warmup, samples), (interval, count)) in carried.into_iter().flat_map(|carried| {
+    for (carried, (warmup, samples), us) in carried.into_iter().flat_map(|carried| {
         let observed = [(r#""auto""#, r#""off""#), (r#""0 ns""#, r#""10 us""#)];
-        let observed =
-            observed.map(|observed| [("200 us", 5), ("600 us", 2), ("7 ms", 1)].map(|of| (observed, of)));
-        observed.into_iter().flatten().map(move |(observed, of)| (carried, observed, of))
+        let observed = observed.map(|observed| [200, 600, 7_000].map(|us| (observed, us)));
+        observed.into_iter().flatten().map(move |(observed, us)| (carried, observed, us))
     }) {
-        let text = text.replace("CARRIED", carried).replace("INTERVAL", interval);
-        let report = &run(&text.replace("WARMUP", warmup).replace("SAMPLES", samples), "sparse")[0];
-        let case = format!("{carried} {warmup} {interval}");
-        assert_eq!(report.run.outcome.end.0, 1_000_000_000, "{case}");
-        assert_eq!(report.window.to_ps, 1_000_000_000, "{case}");
-        let flow = &report.flows[0];
-        assert_eq!((flow.books.asked, flow.books.arrived), (count, count), "{case}");
-        // The rule cuts the first packet off, or does not.
-        if report.window.from_ps > 0 {
-            assert_eq!(warmup, r#""auto""#, "{case}");
-            continue;
-        }
-        let law = (count * 256 * 8) as f64 / 1e6;
-        assert!((flow.goodput_gbps.value / law - 1.0).abs() < 1e-12, "{case}: {law} Gb/s");
-        if carried.is_empty() {
-            let law = (count * 112_000) as f64 / 1e9;
-            assert!((flow.offered_load / law - 1.0).abs() < 1e-12, "{case}: {law}");
-            assert!((flow.accepted_load.value / law - 1.0).abs() < 1e-12, "{case}: {law}");
+        let count = 1_000_u64.div_ceil(us);
+        let text = text.replace("CARRIED", carried).replace("INTERVAL", &format!("{us} us"));
+        let text = text.replace("WARMUP", warmup).replace("SAMPLES", samples);
+        let limited = |limit: u64| run(&text.replace("LIMIT", &format!(r#""limit": {limit},"#)), "sparse");
+        let done = &limited(count)[0];
+        let (from, to) = done.flows[0].rate_span.expect("it ends");
+        // Each is on its way for less than 2 us.
+        assert!((0..2_000_000).contains(&(to - from - (count - 1) * us * 1_000_000)), "{from} to {to}");
+        let open = [run(&text.replace("LIMIT", ""), "sparse"), limited(count + 1), limited(1_000)];
+        for report in open.iter().flatten() {
+            let case = format!("{carried} {warmup} {us}");
+            assert_eq!(report.run.outcome.end.0, 1_000_000_000, "{case}");
+            assert_eq!(report.window.to_ps, 1_000_000_000, "{case}");
+            let flow = &report.flows[0];
+            assert_eq!((flow.books.asked, flow.books.arrived), (count, count), "{case}");
+            // The rule cuts the first packet off, or does not.
+            if report.window.from_ps > 0 {
+                assert_eq!(warmup, r#""auto""#, "{case}");
+                continue;
+            }
+            let law = (count * 256 * 8) as f64 / 1e6;
+            assert!((flow.goodput_gbps.value / law - 1.0).abs() < 1e-12, "{case}: {law} Gb/s");
+            if carried.is_empty() {
+                let law = (count * 112_000) as f64 / 1e9;
+                assert!((flow.offered_load / law - 1.0).abs() < 1e-12, "{case}: {law}");
+                assert!((flow.accepted_load.value / law - 1.0).abs() < 1e-12, "{case}: {law}");
+            }
         }
     }
 }

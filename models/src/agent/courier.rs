@@ -190,7 +190,7 @@ pub(crate) fn audit(
 
 impl Program {
     /// The node that sends the message with this name, and its octets. `None`: nobody does.
-    fn sent(&self, name: u64) -> Option<(u16, u64)> {
+    pub(super) fn sent(&self, name: u64) -> Option<(u16, u64)> {
         let (node, rank, op) = self.sender(name)?;
         match rank.ops().get(op)?.action {
             Action::Send { octets, .. } => Some((node, octets)),

@@ -8,6 +8,7 @@ use super::machine::{Plugged, conveyance};
 use super::protocol::{Awaited, Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{Carrier, ProtocolSettings};
+use crate::endpoint::traffic::Source;
 use crate::observe::probe::{ProtocolFact, TimeoutKind};
 use crate::observe::totals::{FlowTotals, Totals};
 use sim_core::Time;
@@ -156,6 +157,10 @@ impl Protocol for Echo {
 
     fn poll_timeout(&self) -> Option<u64> {
         self.waiting.next()
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        self.sender.source().into_iter().collect()
     }
 
     fn awaited(&self) -> Option<Awaited> {

@@ -22,6 +22,7 @@ use super::machine::conveyance;
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Send, Token};
 use super::workload::Sender;
 use crate::config::{LinxConfig, LinxFaultKind, LinxInjection, ProgramTransport};
+use crate::endpoint::traffic::Source;
 use crate::observe::probe::{ProtocolFact, SignalKind};
 use crate::observe::stats::{LinxEnd, LinxStats, widen};
 use crate::observe::totals::Totals;
@@ -590,6 +591,10 @@ impl Protocol for Linx {
         let planned = self.agenda.last().map(|&(at, _)| Time(at));
         let computed = self.computing.first().map(|&(at, _)| Time(at));
         planned.into_iter().chain(computed).chain(self.sender.next()).min()
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        self.sender.source().into_iter().collect()
     }
 
     fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {

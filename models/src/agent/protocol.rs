@@ -2,6 +2,7 @@
 
 use super::data::{Data, Label, Trail};
 use super::{Order, Report};
+use crate::endpoint::traffic::Source;
 use crate::observe::probe::{
     Cause, Journey, Parts, ProtocolEvent, ProtocolFact, Signal, SignalKind, Timeout, TimeoutKind,
 };
@@ -190,6 +191,11 @@ pub(crate) trait Protocol: Any + Debug + std::marker::Send {
     /// sent is under way for as long as it is somewhere.
     fn awaited(&self) -> Option<Awaited> {
         None
+    }
+
+    /// What decides when it sends something, where it does not decide for itself.
+    fn sources(&self) -> Vec<&Source> {
+        Vec::new()
     }
 
     /// What it has sent and takes for lost: it is not under way, though it may still arrive.

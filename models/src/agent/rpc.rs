@@ -8,6 +8,7 @@ use super::data::Data;
 use super::deadlines::Deadlines;
 use super::protocol::{Awaited, Conveyance, Cx, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
+use crate::endpoint::traffic::Source;
 use crate::observe::probe::{ProtocolFact, TimeoutKind};
 use sim_core::Time;
 
@@ -96,6 +97,10 @@ impl Protocol for Rpc {
 
     fn poll_timeout(&self) -> Option<u64> {
         self.waiting.next()
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        self.sender.source().into_iter().collect()
     }
 
     fn awaited(&self) -> Option<Awaited> {

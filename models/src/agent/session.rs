@@ -27,6 +27,7 @@ use super::data::Data;
 use super::protocol::{Conveyance, Cx, Ends, Outcome, Protocol, Received, Token};
 use super::workload::Sender;
 use crate::config::{OwnRegisters, ProgramTransport, SessionConfig, Wanted};
+use crate::endpoint::traffic::Source;
 use crate::observe::probe::SignalKind;
 use crate::observe::totals::Totals;
 use application::{Action, Application, Seat};
@@ -510,6 +511,10 @@ impl Protocol for Session {
                 outside.flatten().chain(until).min()
             }
         }
+    }
+
+    fn sources(&self) -> Vec<&Source> {
+        self.apps.iter().filter_map(|app| app.sender.source()).collect()
     }
 
     fn audit(&self, ends: &Ends<'_>, totals: &mut Totals) {

@@ -539,6 +539,8 @@ impl Transfer {
                 program.ended(op);
             }
             if let Some(name) = tag {
+                let (_, octets) = program.sent(name).expect("only ranks send");
+                self.ledger.stats.padding_octets += TAG_OCTETS.saturating_sub(octets);
                 program.arrived(name);
             }
             self.advance(cx);

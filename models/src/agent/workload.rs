@@ -56,6 +56,10 @@ impl Protocol for Workload {
         }
     }
 
+    fn sources(&self) -> Vec<&Source> {
+        self.sender.source().into_iter().collect()
+    }
+
     fn given_up(&self) -> Vec<Token> {
         self.failed.iter().copied().collect()
     }
@@ -72,6 +76,11 @@ pub(crate) struct Sender {
 impl Sender {
     pub fn new(source: Option<Source>) -> Self {
         Sender { source, opening: 0 }
+    }
+
+    /// What decides it.
+    pub fn source(&self) -> Option<&Source> {
+        self.source.as_ref()
     }
 
     /// Nothing is sent before `now`.

@@ -236,6 +236,13 @@ impl Source {
         self.next = u64::MAX;
     }
 
+    /// Its flow, if it would create another packet but for the end of the run.
+    pub fn goes_on(&self) -> Option<u16> {
+        let config = &self.rest.config;
+        let more = self.made < self.limit && !matches!(config.arrivals, Arrivals::Replay(_));
+        (config.goes_on && more).then_some(config.flow)
+    }
+
     /// Packets created so far.
     pub fn made(&self) -> u64 {
         self.made

@@ -223,6 +223,8 @@ pub struct FlowLeft {
     /// What its ends wait for, where they wait for answers: what one has given up may be somewhere, and is
     /// not waited for.
     pub awaited: Option<Awaited>,
+    /// A source of it would go on, but the run ends. So what it had to do is not done, if a limit is set.
+    pub goes_on: bool,
 }
 
 impl FlowLeft {
@@ -239,6 +241,7 @@ impl FlowLeft {
         self.packets += other.packets;
         self.to_arrive += other.to_arrive;
         self.oldest_packet = self.oldest_packet.into_iter().chain(other.oldest_packet).min();
+        self.goes_on |= other.goes_on;
     }
 
     pub(crate) fn wait(&mut self, awaited: Awaited) {

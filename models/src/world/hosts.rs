@@ -10,6 +10,7 @@ use crate::agent::protocol::{Aboard, Conveyance, Ends, Protocol, Send, Token};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
 use crate::config::{DeviceModel, EndpointConfig, FabricConfig, PacketSize, ProtocolConfig};
 use crate::endpoint::Left;
+use crate::endpoint::traffic::Source;
 use crate::event::{Cx, HostStep, Payload, class};
 use crate::ids::{ById, EndpointId, PortId};
 use crate::link::Links;
@@ -535,6 +536,10 @@ impl<P: Build> Fabric<P> {
                 flows[usize::from(flow)].wait(awaited);
             }
         }
+        let at_hosts =
+            agents().flat_map(|agent| agent.protocols()).flat_map(|(_, protocol)| protocol.sources());
+        let sources = self.endpoints.iter().flat_map(|endpoint| &endpoint.sources).chain(at_hosts);
+        sources.filter_map(Source::goes_on).for_each(|flow| flows[usize::from(flow)].goes_on = true);
         flows
     }
 

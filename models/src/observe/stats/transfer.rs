@@ -83,6 +83,9 @@ pub struct TransferStats {
     pub verified: u64,
     /// Octets of these.
     pub verified_octets: u64,
+    /// Of these octets, those behind the ends of messages of a program: a Transfer is as long as the name in
+    /// it at least.
+    pub padding_octets: u64,
     /// Octets of Transfers, Puts among them, that are not over and that have arrived; each counts once.
     pub partial_octets: u64,
     /// Read back, of what was written; every octet is what was written.
@@ -161,6 +164,7 @@ impl TransferStats {
         self.last_sent = self.last_sent.max(other.last_sent);
         self.verified += other.verified;
         self.verified_octets += other.verified_octets;
+        self.padding_octets += other.padding_octets;
         self.partial_octets += other.partial_octets;
         self.read_back += other.read_back;
         self.read_back_octets += other.read_back_octets;

@@ -307,10 +307,11 @@ pub struct ProgramSpec {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
-    /// Reduces a vector and gives it to all: halves of it, then halves of these; a power of two of ranks.
+    /// Reduces a vector and gives it to all: halves of it, then halves of these, at least an octet each;
+    /// a power of two of ranks.
     AllreduceHalving,
     /// Reduces a vector and gives it to all, in a ring, in shares of equal length; of what cannot be divided
-    /// the first shares have an octet more.
+    /// the first shares have an octet more, and a share of nothing is a message of one octet.
     AllreduceRing,
     /// Each rank sends to each other.
     AllToAll,
