@@ -705,9 +705,10 @@ impl Gathered {
 
 /// Everything of a latency report but the mean.
 fn quantiles(segments: &[Tallies], all: &Spread, of: impl Fn(&Tallies) -> &Tally) -> LatencyReport {
+    let segments: Vec<&Tally> = segments.iter().map(of).collect();
     // A quantile of few values is biased towards the centre: thin segments give no interval.
-    let thinnest = segments.iter().map(|segment| of(segment).values()).min();
-    let batched = LazyCell::new(|| batched(&segments.iter().map(&of).collect::<Vec<&Tally>>()));
+    let thinnest = segments.iter().map(|segment| segment.values()).min();
+    let batched = LazyCell::new(|| batched(&segments));
     let quantile = |q: f64| {
         // So many in each segment that 40 lie beyond the quantile.
         let packets = libm::ceil(40.0 / (1.0 - q)) as u64;

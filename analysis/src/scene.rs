@@ -435,6 +435,8 @@ impl TextItem<'_> {
     }
 }
 
+const _: () = assert!(OVERSAMPLING == 2);
+
 /// Averages squares of two by two pixels. Half of the time that a figure takes, so by pixels and not by
 /// octets: also where a build is hardly optimised.
 fn average(pixels: &[u8], width: usize) -> Vec<u8> {

@@ -51,6 +51,7 @@ mod workload;
 pub(crate) use crate::packet::{Cargo, data};
 
 use crate::config::{AgentConfig, ProtocolConfig, ServiceTime};
+use crate::endpoint::traffic::Source;
 use crate::observe::probe::{Cause, Journey, ProtocolEvent, ProtocolFact, Signal, Timeout, TimeoutKind};
 use crate::observe::stats::{AgentStats, FlowStats};
 use clock::ProtocolClock;
@@ -426,6 +427,11 @@ impl Agent {
     /// What runs here, by flow.
     pub fn protocols(&self) -> impl Iterator<Item = (u16, &dyn Protocol)> + '_ {
         self.parts.iter().map(|part| (part.flow, &*self.parts[part.run_by].machine))
+    }
+
+    /// What decides when its protocols send: each protocol once, also where it runs several parts.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> + '_ {
+        self.parts.iter().flat_map(|part| part.machine.sources())
     }
 
     /// Accesses to registers belong to this flow, whoever makes them.

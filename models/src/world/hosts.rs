@@ -536,9 +536,8 @@ impl<P: Build> Fabric<P> {
                 flows[usize::from(flow)].wait(awaited);
             }
         }
-        let at_hosts =
-            agents().flat_map(|agent| agent.protocols()).flat_map(|(_, protocol)| protocol.sources());
-        let sources = self.endpoints.iter().flat_map(|endpoint| &endpoint.sources).chain(at_hosts);
+        let sources = self.endpoints.iter().flat_map(|endpoint| &endpoint.sources);
+        let sources = sources.chain(agents().flat_map(|agent| agent.sources()));
         sources.filter_map(Source::goes_on).for_each(|flow| flows[usize::from(flow)].goes_on = true);
         flows
     }
