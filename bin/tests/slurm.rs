@@ -187,7 +187,7 @@ fn an_array_of_tasks_gives_what_one_process_gives() {
     let at = |name: &str| cluster.path().join(name);
     cluster.riosim(&["init", "hotspot", "x.json"]);
     // long enough to meet a task in the middle of its work
-    let scenario = fs::read_to_string(at("x.json")).unwrap().replace("\"1 ms\"", "\"40 ms\"");
+    let scenario = fs::read_to_string(at("x.json")).unwrap().replace("\"1 ms\"", "\"10 ms\"");
     fs::write(at("x.json"), scenario).unwrap();
     fs::write(at("sweep.json"), SWEEP).unwrap();
     cluster.riosim(&["sweep", "sweep.json", "--out", "alone", "--quiet"]);
