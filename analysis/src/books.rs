@@ -293,8 +293,10 @@ pub(crate) struct FlowRate {
 }
 
 /// The rate of all flows: over one time if all that carry something end, or are told over the same time; else
-/// the sum of their rates. `packets`: octets of all packets of the measured time over that time.
-pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate) -> Rate {
+/// what each brings in a time of its own, over the time of any of them. So it is never more than what the
+/// links that they use can carry at once, as the sum of their rates would be where one begins when another
+/// is done. `packets`: octets of all packets of the measured time, `window`, over that time.
+pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate, window: (u64, u64)) -> Rate {
     let busy: Vec<&FlowRate> = flows.iter().filter(|flow| !flow.idle).collect();
     let told = if busy.is_empty() { flows.iter().collect() } else { busy };
     let spans: Option<Vec<(u64, u64)>> = told.iter().map(|flow| flow.span).collect();
@@ -311,8 +313,55 @@ pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate) -> Ra
             Rate { late: flows.first().and_then(|flow| flow.late), ..Rate::measured(packets) }
         }
         _ => {
-            let value = flows.iter().map(|flow| flow.gbps.value).sum();
+            let own = |flow: &&FlowRate| flow.span.or(flow.late).unwrap_or(window);
+            let length = |(from, to): (u64, u64)| to.saturating_sub(from);
+            let bits: f64 = told.iter().map(|flow| flow.gbps.value * length(own(flow)) as f64).sum();
+            let any = covered(told.iter().map(own).collect());
+            let value = if any > 0 { bits / any as f64 } else { 0.0 };
             Rate::measured(Estimate { value, half_width: f64::NAN })
         }
+    }
+}
+
+/// How much time these spans cover, each instant once.
+fn covered(mut spans: Vec<(u64, u64)>) -> u64 {
+    spans.sort_unstable();
+    let (mut sum, mut until) = (0, 0);
+    for (from, to) in spans {
+        sum += to.saturating_sub(from.max(until));
+        until = until.max(to);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(gbps: f64, span: Option<(u64, u64)>, late: Option<(u64, u64)>) -> FlowRate {
+        let gbps = Estimate { value: gbps, half_width: f64::NAN };
+        FlowRate { gbps, span, late, protocol: false, ends: span.is_some(), idle: false }
+    }
+
+    /// By hand: 5 Gb/s in 100 us and 18 Gb/s in 1 900 us after it, on one link of 18 Gb/s, are 34 700 kbit
+    /// in 2 ms, not 23 Gb/s. Beside each other for half of its time, 10 and 6 Gb/s are 10 + 6 / 2. A gap
+    /// in which nothing is measured is no time of anybody. What begins late is measured since.
+    #[test]
+    fn all_flows_are_over_the_time_of_any() {
+        let us = |from: u64, to: u64| Some((from * 1_000_000, to * 1_000_000));
+        let packets = Estimate { value: 1.0, half_width: f64::NAN };
+        let of = |flows: &[FlowRate], window: Option<(u64, u64)>| {
+            together(flows, 0, packets, window.expect("a window")).gbps.value
+        };
+        let one_after_the_other = [flow(5.0, us(0, 100), None), flow(18.0, None, None)];
+        let found = of(&one_after_the_other, us(100, 2_000));
+        assert!((found - 34.7 / 2.0).abs() < 1e-12, "{found}");
+        let found = of(&one_after_the_other, us(125, 2_000));
+        assert!((found - (0.5 + 33.75) / 1.975).abs() < 1e-12, "{found}");
+        let beside = [flow(10.0, None, None), flow(6.0, us(500, 1_000), None)];
+        assert!((of(&beside, us(0, 1_000)) - 13.0).abs() < 1e-12);
+        let late = [flow(10.0, None, None), flow(6.0, None, us(750, 1_000))];
+        assert!((of(&late, us(0, 1_000)) - 11.5).abs() < 1e-12);
+        assert_eq!(covered(vec![(5, 9), (0, 3), (2, 4), (6, 7), (9, 9)]), 8);
     }
 }

@@ -82,6 +82,32 @@ pub fn half_width(batches: &[f64]) -> f64 {
     t_of_95(batches.len() as u32 - 1) * libm::sqrt(variance / n)
 }
 
+/// Half width of the 95 % interval of a mean over things that come in batches of unequal numbers; of each
+/// batch their sum and their number.
+///
+/// The mean weighs a batch by its share w of all things, so the interval does. It is that of the jackknife
+/// of a ratio (Miller 1974): a batch with mean x moves the mean by w (x - mean) / (1 - w) when it is left
+/// out, and the variance is (1 - sum of w^2) times the sum of these squared, with the degrees of freedom
+/// of 1 / (sum of w^2) batches that weigh the same (Kish 1965). For batches of equal numbers that is
+/// [`half_width`]. Where bursts are slow, an interval from means that weigh the same is that of another,
+/// lower mean, and too narrow. Not a number where one batch holds nearly all: nothing says how others like
+/// it would be.
+pub fn weighted_half_width(batches: &[(f64, f64)]) -> f64 {
+    let all: f64 = batches.iter().map(|batch| batch.1).sum();
+    let mean = batches.iter().map(|batch| batch.0).sum::<f64>() / all;
+    let filled =
+        || batches.iter().filter(|batch| batch.1 > 0.0).map(|(sum, count)| (sum / count, count / all));
+    let squares: f64 = filled().map(|(_, weight)| weight * weight).sum();
+    let freedom = libm::round(1.0 / squares - 1.0);
+    // of nothing at all it is not a number, too
+    if !(freedom >= 1.0) {
+        return f64::NAN;
+    }
+    let moved = |(value, weight): (f64, f64)| weight * (value - mean) / (1.0 - weight);
+    let spread: f64 = filled().map(moved).map(|moved| moved * moved).sum();
+    t_of_95(freedom as u32) * libm::sqrt((1.0 - squares) * spread)
+}
+
 /// Half width of the 95 % interval of an estimate from all data, from the same estimate of equal parts of
 /// them: the spread of the parts about the whole (sectioning; Asmussen and Glynn 2007, III.5a). Not a number
 /// with fewer than two parts.
@@ -279,6 +305,23 @@ mod tests {
         assert!((interval.half_width - 1.963_243_161).abs() < 1e-8);
         assert!(half_width(&[1.0]).is_nan());
         assert_eq!(half_width(&[2.0, 2.0, 2.0]), 0.0);
+    }
+
+    /// By hand: sums of 10, 20 and 60 of 10, 10 and 20 things have the mean 90 / 40 = 2.25; means of 1, 2
+    /// and 3 weigh a quarter, a quarter and a half. Without them the mean is 80 / 30, 70 / 30 and 30 / 20:
+    /// it moves by 5 / 12, 1 / 12 and 3 / 4. The batches weigh as much as 8 / 3 equal ones, which leaves 2
+    /// degrees of freedom: 4.302652730 * sqrt(5 / 8 * (25 + 1 + 81) / 144). Equal numbers weigh the same;
+    /// empty batches nothing. Of one burst and a few others there is none.
+    #[test]
+    fn batches_count_by_what_they_hold() {
+        let half = weighted_half_width(&[(10.0, 10.0), (20.0, 10.0), (0.0, 0.0), (60.0, 20.0)]);
+        assert!((half - 4.302_652_730 * (5.0 / 8.0 * 107.0 / 144.0_f64).sqrt()).abs() < 1e-8, "{half}");
+        let values = [1.0, 2.0, 3.0, 4.0, 7.0];
+        let equal = values.map(|value| (6.0 * value, 6.0));
+        assert!((weighted_half_width(&equal) - half_width(&values)).abs() < 1e-12);
+        assert!(weighted_half_width(&[(500.0, 50.0), (3.0, 1.0), (4.0, 1.0), (3.0, 1.0)]).is_nan());
+        assert!(weighted_half_width(&[(3.0, 1.0)]).is_nan() && weighted_half_width(&[(0.0, 0.0)]).is_nan());
+        assert!(weighted_half_width(&[]).is_nan());
     }
 
     /// Two of four thousand say nothing, two of two all; six bound their median.

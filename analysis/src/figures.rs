@@ -971,9 +971,10 @@ fn starved(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
 
 /// The flows that are drawn, [`FLOWS_SHOWN`] at most: the first of each variant, then the second of each,
 /// and so on. In a variant those come first that the scenario declares, then those that carry most; flows
-/// that carry nothing for anybody, because they keep connections or set something up, come last. Shares that
-/// differ by less than a twentieth are alike, so that flows that do the same are not chosen by chance. Of
-/// those that go up and down together from variant to variant one is enough, as long as others wait.
+/// that carry nothing for anybody, because they keep connections or set something up, come last. Flows that
+/// differ by less than a twentieth of the most that one carries are alike, so that flows that do the same
+/// are not chosen by chance. Of those that go up and down together from variant to variant one is enough,
+/// as long as others wait.
 fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> {
     let idle =
         |name: &str| reports.iter().filter_map(|report| report.flow(name)).all(FlowReport::carries_nothing);
@@ -992,10 +993,11 @@ fn worth_most<'a>(reports: &[VariantReport], names: &[&'a str]) -> Vec<&'a str> 
     };
     let rank = |report: &VariantReport| -> Vec<&'a str> {
         let payload = |index: usize| payload_of(report, index);
-        let all: u64 = (0..report.flows.len()).map(payload).sum();
+        let most = (0..report.flows.len()).map(payload).max().unwrap_or(0).max(1);
         let key = |index: usize| {
-            let (flow, share) = (&report.flows[index], ratio(payload(index).into(), all.into()));
-            (idle(&flow.name), flow.role.is_none(), std::cmp::Reverse((20.0 * share) as u64))
+            let twentieths = u128::from(payload(index)) * 20 / u128::from(most);
+            let flow = &report.flows[index];
+            (idle(&flow.name), flow.role.is_none(), std::cmp::Reverse(twentieths))
         };
         let here = |name: &&'a str| Some((key(report.number(name)?), *name));
         let mut here: Vec<_> = names.iter().filter_map(here).collect();
@@ -2927,6 +2929,20 @@ mod tests {
         let mut some = with(1..8);
         some.run.collector = with(6..8).run.collector;
         assert_eq!(shown(&[alike.clone(), some, with(8..9)]), [1, 2, 3, 6, 7, 8]);
+        // of many of which each carries a small part it is those that carry most, wherever they stand
+        let many = |order: fn(u64) -> u64| {
+            let mut data = many_flows(40, WITH);
+            data.collector = Collector::new(&CollectorConfig::new(&data.config, LENGTH));
+            let all = (0..40).flat_map(|flow| (0..5 + 5 * order(flow)).map(move |n| (flow, n)));
+            for (flow, n) in all {
+                let mut delivery = super::synthetic::plain((n + 1) * 1_000_000, 500_000, 0);
+                (delivery.payload, delivery.flow) = (64, flow as u16);
+                models::Probe::delivered(&mut data.collector, &delivery);
+            }
+            VariantReport::new(data)
+        };
+        assert_eq!(shown(&[many(|flow| flow)]), [34, 35, 36, 37, 38, 39]);
+        assert_eq!(shown(&[many(|flow| flow * 7 % 40)]), [5, 11, 17, 22, 28, 34]);
         // what the scenario declares comes before what carries more
         let mut declared = alike.clone();
         declared.flows[7].role = Some(crate::run::Role::Victim);

@@ -4,6 +4,7 @@ use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
+    weighted_half_width,
 };
 use crate::laws;
 use crate::num::clock_text;
@@ -332,7 +333,7 @@ impl VariantReport {
         overall.left = flows.iter().map(|flow: &FlowReport| flow.left).sum();
         overall.books = Books::sum(flows.iter().map(|flow: &FlowReport| flow.books));
         let rates: Vec<FlowRate> = flows.iter().map(FlowReport::rate).collect();
-        let rate = together(&rates, octets, overall.goodput_gbps);
+        let rate = together(&rates, octets, overall.goodput_gbps, (window.from_ps, window.to_ps));
         overall.late_span = rate.late;
         overall.set_rate(&rate);
         overall.saturated = flows.iter().any(|flow| flow.saturated);
@@ -598,7 +599,10 @@ impl Gathered {
         let per_batch = |value: &dyn Fn(&Part) -> Option<f64>| {
             half_width(&batches.iter().filter_map(value).collect::<Vec<f64>>())
         };
-        let per_packet = |sum: u128, bin: &Bin| (bin.packets > 0).then(|| ratio(sum, bin.packets.into()));
+        let per_packet = |sum: &dyn Fn(&Bin) -> u128| {
+            let of = |(_, bin): &Part| (ratio(sum(bin), 1), ratio(bin.packets.into(), 1));
+            weighted_half_width(&batches.iter().map(of).collect::<Vec<_>>())
+        };
         let sources = senders.since.len() as u64;
         let first_start = senders.first();
         let capacity = senders.time(window.from_ps, window.to_ps);
@@ -648,20 +652,20 @@ impl Gathered {
             latency: LatencyReport {
                 mean: Estimate {
                     value: mean(delivered.latency_ps),
-                    half_width: per_batch(&|(_, bin)| per_packet(bin.latency_ps, bin)),
+                    half_width: per_packet(&|bin| bin.latency_ps),
                 },
                 ..quantiles(segments, &spread.latency, |segment| &segment.latency)
             },
             network: LatencyReport {
                 mean: Estimate {
                     value: mean(delivered.network_ps),
-                    half_width: per_batch(&|(_, bin)| per_packet(bin.network_ps, bin)),
+                    half_width: per_packet(&|bin| bin.network_ps),
                 },
                 ..quantiles(segments, &spread.network, |segment| &segment.network)
             },
             hol_ps: Estimate {
                 value: mean(delivered.hol_ps.into()),
-                half_width: per_batch(&|(_, bin)| per_packet(bin.hol_ps.into(), bin)),
+                half_width: per_packet(&|bin| bin.hol_ps.into()),
             },
             rate_span: None,
             late_span: (first_start > window.from_ps).then(|| (first_start.min(window.to_ps), window.to_ps)),
@@ -800,7 +804,12 @@ fn window(collector: &Collector, run: &RunData) -> Window {
         let from_ps = collector.bin_start(from_bin);
         // Nothing comes after it that could be measured, though something might have.
         let left = from_bin < to_bin && from_ps < to_ps;
-        let quiet = left && outcome.in_flight == 0 && last < from_ps;
+        let silence = left && last < from_ps;
+        let quiet = silence && outcome.in_flight == 0;
+        if silence && warmup == Warmup::Auto {
+            // What was seen before is all that there is to tell.
+            return whole("none: nothing arrives in the rest of the run", false);
+        }
         if !left || quiet {
             // What is done has no transient that a longer run would get rid of.
             return match warmup {

@@ -6,7 +6,7 @@ use super::{LISTED, Level, each, listed, place};
 use crate::collect::Bin;
 use crate::estimate::{TREND_BATCHES, shift};
 use crate::num::ratio;
-use crate::report::VariantReport;
+use crate::report::{FlowReport, VariantReport};
 
 /// From this share on it is told that a rate is another one in the second half. Three digits of it are read.
 const RATE_SHARE: f64 = 0.01;
@@ -72,14 +72,18 @@ fn parts(report: &VariantReport, name: &str, quantity: Quantity) -> Vec<f64> {
 
 /// From which share on a difference counts. The rate of a flow that gets what it asks for is that of its
 /// source: what chance adds to a count of arrivals, three standard deviations of as many, is no change of it.
+/// The packets of one that does not may come as regularly as a clock, and then one more or less falls into
+/// either half.
 fn least(report: &VariantReport, name: &str, quantity: Quantity) -> f64 {
     match quantity {
         Quantity::Latency(_) | Quantity::Network => TIME_SHARE,
         Quantity::Payload | Quantity::Load => {
-            let flow = report.flow(name).filter(|flow| !flow.saturated && flow.delivered.packets > 0);
-            flow.map_or(RATE_SHARE, |flow| {
-                libm::fmax(RATE_SHARE, 3.0 / libm::sqrt(flow.delivered.packets as f64))
-            })
+            let flow = report.flow(name).filter(|flow| flow.delivered.packets > 0);
+            let chance = |flow: &FlowReport| {
+                let packets = flow.delivered.packets as f64;
+                if flow.saturated { 2.0 / packets } else { 3.0 / libm::sqrt(packets) }
+            };
+            libm::fmax(RATE_SHARE, flow.map_or(0.0, chance))
         }
     }
 }

@@ -343,7 +343,7 @@ impl<S: Ports> Switch<S> {
                 switch.heads[priority * switch.ports as usize + out as usize] |= S::one(input);
             }
             links.packets.push_back(&mut switch.inputs[list], packet);
-            if !place && switch.detect {
+            if !place && self.detect && self.is_late_behind(input, out) {
                 links.cold[output.index()].stats.late_hol += 1;
             }
             self.queue_grows(priority, input, out);

@@ -97,20 +97,10 @@ impl<S: Ports> Switch<S> {
         key: EventKey,
     ) {
         self.prune(links, input, key);
-        let switch = &*self;
-        let told = switch.backpressure.as_ref().is_some_and(|backpressure| {
-            let originator = &backpressure.originator;
-            let (input, out) = (input as u16, out as u16);
-            let reported = match self.told_apart {
-                Channels::None => originator.reported(input, out),
-                _ => originator.reported_in(input, backpressure.vc(channel), out),
-            };
-            originator.active().contains(input) && reported
-        });
-        if !told {
+        if !self.tells(input, out, channel) {
             return;
         }
-        let base = switch.base;
+        let base = self.base;
         let rx = &links.ports[(base + input).index()].rx;
         let free = rx.buffers.saturating_sub(rx.occupied);
         let few = match channel {
@@ -118,6 +108,27 @@ impl<S: Ports> Switch<S> {
             _ => links.free_in_channel(base + input, channel) == 0,
         };
         links.cold[(base + out).index()].stats.late_hol += u64::from(few);
+    }
+
+    /// Whether the neighbour at `input` is told that `out` is congested in this channel, as far as it is
+    /// up to this switch.
+    fn tells(&self, input: u32, out: u32, channel: u8) -> bool {
+        self.backpressure.as_ref().is_some_and(|backpressure| {
+            let originator = &backpressure.originator;
+            let (input, out) = (input as u16, out as u16);
+            let reported = match self.told_apart {
+                Channels::None => originator.reported(input, out),
+                _ => originator.reported_in(input, backpressure.vc(channel), out),
+            };
+            originator.active().contains(input) && reported
+        })
+    }
+
+    /// Whether a packet that finds no place behind the inputs came after its sender could have been told:
+    /// before it is counted itself.
+    #[cold]
+    pub(super) fn is_late_behind(&self, input: u32, out: u32) -> bool {
+        self.occupancy[self.detector_of(input, out)].is_on() && self.tells(input, out, 0)
     }
 
     /// A packet that the detector counts begins to wait for `out` where the inputs are read directly. Apart

@@ -620,7 +620,7 @@ fn channels(d: &mut Draw, config: &mut FabricConfig) {
         let mut vcs = [VcConfig::default(); 8];
         for (n, vc) in vcs.iter_mut().enumerate() {
             vc.buffers = d.of(&[1, 1, 2, 3, 8, 29]);
-            vc.share = d.of(&[1, 1, 1, 2, 5]);
+            vc.share = d.of(&[1, 1, 1, 2, 3, 50]);
             if n as u64 >= count - continuous.min(count) {
                 vc.traffic = Traffic::Continuous;
             }

@@ -74,6 +74,21 @@ fn shares_divide_an_output() {
     }
 }
 
+/// Shares are relative to each other: in hundredths, or in as many as a share can be, they divide as in
+/// units. With rounds of a packet for each unit of share 16 383 and 65 532 would be one channel after the
+/// other.
+#[test]
+fn only_the_ratio_of_shares_counts() {
+    let of = |unit: u16| {
+        let mut settings = channels(2);
+        settings.vc0_share = Some(4 * unit);
+        (settings.vcs[0].share, settings.vcs[1].share) = (unit, 3 * unit);
+        contention(&settings)
+    };
+    let units = of(1);
+    assert_eq!([of(50), of(16_383)], [units.clone(), units]);
+}
+
 /// A channel whose buffers are all in use keeps no other waiting: the flow to a slow endpoint fills those of
 /// VC1 on the shared trunk, and the one in VC5 does not notice.
 ///

@@ -101,6 +101,20 @@ fn the_headroom_suffices_for_any_phase() {
     }
 }
 
+/// A detector that cannot go on has nobody late, however full the buffer is: with the shared verdict only
+/// what is in the buffer counts, and it holds two.
+#[test]
+fn nobody_is_late_for_a_detector_that_is_never_on() {
+    let late = |x_on| {
+        let (mut net, _) = net(3, 10 * T, 0, x_on, 0, 2);
+        net.slow(3, 3);
+        (0..3).for_each(|s| net.saturated(s, 0, 3).limit = 100);
+        let port = totals(&net.run(2_000 * T).1, 4, 3);
+        (port.voq_standalone + port.voq_riding > 0, port.late_hol > 0)
+    };
+    assert_eq!([late(2), late(3)], [(true, true), (false, false)]);
+}
+
 /// With far too little room messages come too late: packets block their inputs and are counted, but none is
 /// lost and no receive buffer overflows (the fabric asserts it at every arrival), with shared and per-ingress
 /// verdicts.

@@ -2,7 +2,7 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::fabric;
+use crate::fabric::{self, priorities};
 use crate::presets;
 use crate::quantities::Quantities;
 use crate::source;
@@ -312,14 +312,6 @@ fn lower(lowest: &mut Lowest, priority: u8) {
     }
 }
 
-/// Priorities of the packets of a source.
-fn priorities(source: &SourceConfig) -> Vec<u8> {
-    match &source.arrivals {
-        Arrivals::Replay(packets) => packets.iter().map(|packet| packet.priority).collect(),
-        _ => vec![source.priority],
-    }
-}
-
 /// The lowest priority at which a protocol asks; it answers at higher ones.
 fn of_protocol(part: &PartConfig) -> u8 {
     match &part.protocol {
@@ -377,17 +369,40 @@ fn hear(config: &FabricConfig, hears: &mut [Lowest], id: u32, priority: u8) {
     }
 }
 
-/// Warns of the detector of congestion that lacks most places for what still comes when it has gone on.
-fn late_detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
-    let short = fabric::detectors(config).into_iter().filter(|found| found.there < found.needed);
+/// Where the thresholds of a detector are given.
+fn thresholds_place(c: &Compiler<'_>, found: &fabric::Headroom) -> String {
+    let port = c.graph.port_name((found.device as usize, found.port));
+    let written = found.since.and_then(|at| c.thresholds_written(at, &port, found.detector));
+    match written {
+        Some(write) => format!("{write}/thresholds"),
+        None => c.rules(found.device as usize)[usize::from(found.port)].1.clone(),
+    }
+}
+
+/// Warns of detectors of congestion that never go on, and of the one that lacks most places for what still
+/// comes when it has gone on.
+fn detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let detectors = fabric::detectors(config);
+    for found in detectors.iter().filter(|found| !found.is_reachable()) {
+        let message = format!(
+            "at most {} for \"{}\" can count at a time, so {} never do",
+            crate::diagnostic::count(found.most as usize, "packet"),
+            c.graph.port_name((found.device as usize, found.port)),
+            found.detector.x_on
+        );
+        let help = "lower thresholds.on, or give it more buffers";
+        let place = thresholds_place(c, found);
+        c.once(Diagnostic::warning("SC072", place, message).help(help));
+    }
+    let short = detectors.iter().filter(|found| found.is_short());
     let Some(worst) = short.min_by_key(|found| (found.there as i128 - found.needed as i128, found.port))
     else {
         return;
     };
-    let port = c.graph.port_name((worst.device as usize, worst.port));
     let message = format!(
-        "\"{port}\" has {} above thresholds.on ({}), but {} are needed: {} packets of each of {} may \
+        "\"{}\" has {} above thresholds.on ({}), but {} are needed: {} packets of each of {} may \
          still come",
+        c.graph.port_name((worst.device as usize, worst.port)),
         crate::diagnostic::count(worst.there as usize, "place"),
         worst.detector.x_on,
         worst.needed,
@@ -396,9 +411,8 @@ fn late_detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
     );
     let help =
         "more buffers, a lower threshold, or a shorter loop; otherwise late packets block others (late_hol)";
-    let written = worst.since.and_then(|at| c.thresholds_written(at, &port, worst.detector));
-    let place = written.unwrap_or_else(|| "/voq".into());
-    c.once(Diagnostic::warning("SC081", format!("{place}/thresholds"), message).help(help));
+    let place = thresholds_place(c, worst);
+    c.once(Diagnostic::warning("SC081", place, message).help(help));
 }
 
 /// An end of a link that has fewer buffers than its round trip takes.
@@ -525,7 +539,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             c.once(Diagnostic::warning("SC071", pointer, message).help(help));
         }
     }
-    late_detectors(c, config);
+    detectors(c, config);
     if rates.len() > 1 {
         let list: Vec<String> = rates
             .iter()

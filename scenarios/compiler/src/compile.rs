@@ -162,7 +162,7 @@ impl Compiler<'_> {
         let rules = if generates { self.rules(device) } else { Vec::new() };
         let first = rules.first().map_or(SILENT, |(rules, _)| *rules);
         let alike = rules.iter().all(|(rules, _)| *rules == first);
-        let config = SwitchConfig {
+        SwitchConfig {
             input: s.input,
             buffering: s.buffering,
             arbitration: s.arbitration,
@@ -183,13 +183,7 @@ impl Compiler<'_> {
             leave_out_stopped: s.leave_out_stopped && generates,
             queue_quota: s.queue_quota,
             staging,
-        };
-        for (rules, place) in rules {
-            if let Some(detector) = rules.detector {
-                self.check_threshold(device, &config, ports, (detector, place));
-            }
         }
-        config
     }
 
     /// Times of the run, labels, what to measure.

@@ -6,8 +6,8 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, LinkConfig, NO_PORT, PortSet,
-    SourceConfig, SwitchConfig, Verdict,
+    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, InputQueueing, LinkConfig, NO_PORT,
+    PortSet, SourceConfig, StagingConfig, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 pub(crate) use blocks::Blocks;
-pub(crate) use headroom::{Headroom, detectors, most_for_one_port};
+pub(crate) use headroom::{Headroom, detectors, priorities};
 pub use walk::{Fate, Walk, walk};
 
 /// `wires[device][port]` = (link, neighbour, port of the neighbour).
@@ -213,6 +213,30 @@ pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8
         graph.add_edge(waits, on, ());
     }
     cycle(&graph)
+}
+
+/// Two switches between whose ports copies of multicast packets can stop each other, whatever the staging:
+/// a copy waits as long as any port of its set is congested, and the packets that make it so may stand in
+/// a FIFO behind a copy that waits for the other switch in the same way. Only where the neighbour counts
+/// all packets for a port, those in FIFO inputs included.
+pub fn copies_that_stop(config: &FabricConfig) -> Option<[(u32, u8); 2]> {
+    // Whether `to` stops copies in `from`, by what waits in FIFOs.
+    let stops = |from: (u32, u8), to: (u32, u8)| {
+        let (Some(own), Some(next)) = (switch(config, from.0), switch(config, to.0)) else { return false };
+        let ports = &config.devices[to.0 as usize].ports;
+        let obeyed = config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup
+            && own.staging != StagingConfig::None
+            && ports[usize::from(to.1)].voq.gen_en;
+        let copies = next.routes.masks.iter().any(|mask| mask.without(to.1).len() > 1);
+        let shared = (0..ports.len()).any(|port| {
+            next.rules(port).detector.is_some_and(|detector| detector.verdict == Verdict::Shared)
+        });
+        let counted = matches!(next.buffering, Buffering::Crosspoint { .. });
+        obeyed && copies && shared && counted && next.input == InputQueueing::Fifo
+    };
+    let mut links = config.links.iter().filter(|link| link.long_symbols);
+    let both = links.find(|link| stops(link.a, link.b) && stops(link.b, link.a));
+    both.map(|link| [link.a, link.b])
 }
 
 /// The directed links between switches, and the turns that some packet makes from one to the next.

@@ -636,7 +636,8 @@ pub struct RoutingSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Entries that replace computed ones: switch -> destination -> port number or "drop". A destination is a
-    /// pattern of endpoint names, an id number, or "default" for all ids that have no other entry.
+    /// pattern of endpoint names, an id number, or "default" for all ids that have no other entry. Multicast
+    /// groups go by trees over their members, whatever the method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<BTreeMap<String, BTreeMap<String, RouteTarget>>>,
     /// Accepts routing that can deadlock (default false).

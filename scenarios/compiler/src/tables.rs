@@ -119,6 +119,13 @@ impl Compiler<'_> {
                     let open = |id: &usize| !set[*id] && config.routes.entries[*id].egress == Egress::Drop;
                     (0..config.routes.entries.len()).filter(open).map(|id| id as u32).collect()
                 } else if let Ok(id) = key.parse::<u32>() {
+                    if let Some((group, _)) = self.groups.iter().find(|(_, own)| **own == id) {
+                        let message = format!("destination id {id} is the multicast group \"{group}\"");
+                        let help =
+                            "packets of a group go to its members, by a tree that is computed from them";
+                        self.out.push(Diagnostic::error("SC024", pointer, message).help(help).at_key());
+                        continue;
+                    }
                     vec![id]
                 } else {
                     let endpoints: Vec<usize> = self.graph.endpoints.clone();
@@ -326,6 +333,13 @@ impl Compiler<'_> {
             );
             let help = "\"per_port\" staging, or the verdict \"per_ingress\"";
             found.push(Diagnostic::warning("SC076", "/voq/staging", message).help(help));
+        } else if let Some(ends) = fabric::copies_that_stop(config) {
+            let message = format!(
+                "copies of multicast packets can stop each other behind fifo inputs: {}",
+                circle(config, &ends)
+            );
+            let help = "\"input\": \"voq\", or the verdict \"per_ingress\"";
+            found.push(Diagnostic::warning("SC076", "/voq/verdict", message).help(help));
         }
         self.out.append(&mut found);
         walk

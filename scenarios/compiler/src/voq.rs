@@ -2,7 +2,6 @@
 
 use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
-use crate::fabric;
 use crate::names;
 use crate::resolved::{Device, Enumeration, Kind};
 use crate::spec::*;
@@ -295,8 +294,7 @@ impl Compiler<'_> {
                     }
                     // What bits of the register tell is judged by them.
                     if let Some(thresholds) = write.thresholds {
-                        let place = format!("{pointer}/thresholds");
-                        let change = self.new_thresholds(config, (device, port), thresholds, place);
+                        let change = new_thresholds(config, (device, port), thresholds);
                         all.extend(change.map(|change| VoqWrite { at, device: device as u32, port, change }));
                     }
                     if mask != 0 {
@@ -322,23 +320,6 @@ impl Compiler<'_> {
         self.host.as_mut().expect("just seen").writes = writes;
         all.retain(|write| matches!(write.change, VoqChange::Thresholds { .. }));
         all
-    }
-
-    /// New thresholds of a port, if it has a detector.
-    fn new_thresholds(
-        &mut self,
-        config: &FabricConfig,
-        (device, port): (usize, u8),
-        thresholds: Thresholds,
-        place: String,
-    ) -> Option<VoqChange> {
-        let DeviceConfig { ports, model: DeviceModel::Switch(own), .. } = &config.devices[device] else {
-            return None;
-        };
-        let detector = own.rules(port.into()).detector?;
-        let Thresholds { on: x_on, off: x_off } = thresholds;
-        self.check_threshold(device, own, ports, (Detector { x_on, x_off, ..detector }, place));
-        Some(VoqChange::Thresholds { x_on, x_off })
     }
 
     /// How the host reaches the register: by an id whose way leads through the switch.
@@ -421,43 +402,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Warns of a threshold that the switch cannot reach.
-    pub fn check_threshold(
-        &mut self,
-        device: usize,
-        config: &SwitchConfig,
-        ports: &[PortConfig],
-        (detector, place): (Detector, String),
-    ) {
-        let in_vc0 = fabric::most_for_one_port(config, ports, detector.verdict);
-        let in_channels = self.most_in_channels(device, detector.verdict);
-        let linked = ports.iter().any(|port| port.voq.link_en);
-        let most = if linked { in_vc0.max(in_channels) } else { in_vc0 + in_channels };
-        if u64::from(detector.x_on) > most {
-            let message = format!(
-                "\"{}\" never holds {} packets for one port: at most {most}",
-                self.graph.nodes[device].name, detector.x_on
-            );
-            let help = "lower thresholds.on, or give it more buffers";
-            self.once(Diagnostic::warning("SC072", place, message).help(help));
-        }
-    }
-
-    /// Most packets of virtual channels that can wait in a switch for one port and count for one verdict:
-    /// of one channel where messages are linked, else of all.
-    fn most_in_channels(&self, device: usize, verdict: Verdict) -> u64 {
-        let places = self.neighbours[device].iter().flatten().map(|&(link, ..)| {
-            let Some(channels) = &self.wires[link].channels else { return 0 };
-            let active = &channels.vcs[..usize::from(channels.channels.count())];
-            let buffers = active.iter().map(|vc| u64::from(vc.buffers));
-            if self.voq.linked { buffers.max().unwrap_or(0) } else { buffers.sum() }
-        });
-        match verdict {
-            Verdict::Shared => places.sum(),
-            Verdict::PerIngress => places.max().unwrap_or(0),
-        }
-    }
-
     /// Refresh period of a switch: 16 x 1024 code-groups of its slowest link unless the file says otherwise.
     fn refresh(&self, device: usize, period: Period) -> Option<Duration> {
         match period {
@@ -472,4 +416,11 @@ impl Compiler<'_> {
             Period::Time(time) => Some(Duration(time)),
         }
     }
+}
+
+/// New thresholds of a port, if it has a detector.
+fn new_thresholds(config: &FabricConfig, at: (usize, u8), thresholds: Thresholds) -> Option<VoqChange> {
+    let DeviceModel::Switch(own) = &config.devices[at.0].model else { return None };
+    let Thresholds { on: x_on, off: x_off } = thresholds;
+    own.rules(at.1.into()).detector.map(|_| VoqChange::Thresholds { x_on, x_off })
 }

@@ -37,6 +37,9 @@ pub struct Vcs {
 #[derive(Clone)]
 pub struct Turns {
     shares: Vec<u64>,
+    /// The smallest of those that are not 0.
+    least: u64,
+    /// In octets times `least`.
     deficit: Vec<u64>,
     turn: usize,
 }
@@ -46,7 +49,8 @@ impl Turns {
         let active = &config.vcs[..usize::from(config.channels.count())];
         let own = active.iter().map(|vc| vc.share.into());
         let shares: Vec<u64> = std::iter::once(config.vc0_share.unwrap_or(0).into()).chain(own).collect();
-        Turns { deficit: shares.iter().map(|share| share * QUANTUM).collect(), shares, turn: 0 }
+        let least = shares.iter().copied().filter(|share| *share > 0).min().unwrap_or(1);
+        Turns { deficit: shares.iter().map(|share| share * QUANTUM).collect(), shares, least, turn: 0 }
     }
 
     /// VC0 and the channels.
@@ -67,7 +71,7 @@ impl Turns {
         if self.vc0_is_first() && octets[0].is_some() {
             return Some(0);
         }
-        while octets[self.turn].is_none_or(|octets| octets > self.deficit[self.turn]) {
+        while octets[self.turn].is_none_or(|octets| octets * self.least > self.deficit[self.turn]) {
             if octets[self.turn].is_none() {
                 self.deficit[self.turn] = 0;
             }
@@ -79,7 +83,7 @@ impl Turns {
 
     /// A packet of the channel takes so many octets.
     pub fn take(&mut self, channel: usize, octets: u64) {
-        self.deficit[channel] = self.deficit[channel].saturating_sub(octets);
+        self.deficit[channel] = self.deficit[channel].saturating_sub(octets * self.least);
     }
 }
 

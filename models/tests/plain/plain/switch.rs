@@ -314,13 +314,13 @@ impl World<'_> {
         let packet = &self.packets[name];
         let (i, o, in_lane) = (packet.input, packet.output, packet.in_lane);
         let switch = self.switch_ref(d);
-        let (detects, waiting) = (switch.detector.is_some(), switch.waiting[o] as u32);
+        let waiting = switch.waiting[o] as u32;
         let port = &self.devices[d].ports[i];
         let needed: i64 = self.config.devices[d].ports[i].watermarks[0].into();
+        let judged = self.judged(d, packet.priority);
+        let congested = self.is_congested(d, i, judged, o);
+        let told = self.transmits(d, i) && congested && self.reported(d, i, judged, o);
         let late = if switch.is_direct() {
-            let judged = self.judged(d, packet.priority);
-            let congested = self.is_congested(d, i, judged, o);
-            let told = self.transmits(d, i) && congested && self.reported(d, i, judged, o);
             // F-151.
             let few = match port.channel(packet.priority) {
                 0 => port.buffers - port.occupied < needed,
@@ -328,7 +328,7 @@ impl World<'_> {
             };
             told && few
         } else {
-            detects && !in_lane && !switch.has_place(&self.packets, name)
+            told && !in_lane && !switch.has_place(&self.packets, name)
         };
         let occupied = port.occupied as u32;
         let stats = &mut self.port(d, i).stats;

@@ -7,7 +7,9 @@ use crate::packet::PACKET_MAX_BYTES;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bytes that one unit of share is worth in a round: every channel can send a packet in its turn.
+/// Bytes that the smallest share is worth in a round: every channel can send a packet in its turn. Shares are
+/// relative to each other, so 50 and 50 make the same rounds as 1 and 1: with rounds of 50 packets each a
+/// channel would wait for 50 packets of the other.
 const QUANTUM: u32 = PACKET_MAX_BYTES as u32;
 
 /// The state of the round; empty for a single-VC port.
@@ -18,7 +20,10 @@ const QUANTUM: u32 = PACKET_MAX_BYTES as u32;
 pub struct Schedule {
     /// Share of each channel, 0 for a VC0 that goes before all.
     shares: Vec<u16>,
-    /// Bytes that each channel may still send in its turn.
+    /// The smallest share.
+    least: u32,
+    /// Bytes that each channel may still send in its turn, times the smallest share: so they are whole
+    /// numbers.
     deficit: Vec<u32>,
     turn: u8,
 }
@@ -33,8 +38,9 @@ impl Schedule {
         }
         let mut shares = vec![config.vc0_share.unwrap_or(0)];
         shares.extend(config.vcs[..count].iter().map(|vc| vc.share));
+        let least = shares.iter().filter(|&&share| share > 0).min().map_or(1, |&share| share.into());
         let deficit = shares.iter().map(|&share| u32::from(share) * QUANTUM).collect();
-        Self { shares, deficit, turn: 0 }
+        Self { shares, least, deficit, turn: 0 }
     }
 
     /// The channel to serve, of those with a demand (bytes of the packet that would be sent). Without any
@@ -50,7 +56,7 @@ impl Schedule {
         }
         loop {
             match demand(self.turn) {
-                Some(octets) if u32::from(octets) <= self.deficit[usize::from(self.turn)] => {
+                Some(octets) if u32::from(octets) * self.least <= self.deficit[usize::from(self.turn)] => {
                     return Some(self.turn);
                 }
                 wanted => self.pass(wanted.is_some()),
@@ -72,7 +78,7 @@ impl Schedule {
     /// A packet of `channel` is sent.
     pub fn sent(&mut self, channel: u8, octets: u16) {
         if let Some(deficit) = self.deficit.get_mut(usize::from(channel)) {
-            *deficit = deficit.saturating_sub(octets.into());
+            *deficit = deficit.saturating_sub(u32::from(octets) * self.least);
         }
     }
 }

@@ -20,6 +20,9 @@ pub(crate) struct Headroom {
     pub neighbours: usize,
     /// N_hr, of the neighbour with most: packets that may still come when the detector has gone on.
     pub each: u64,
+    /// Most packets for this port that can count for its verdict at a time. A detector whose `on` is
+    /// higher never goes on.
+    pub most: u64,
     /// Places needed above `on`: then packets for this port leave a place to those for other ports, who
     /// wait for no other packets than each other's.
     pub needed: u64,
@@ -31,19 +34,98 @@ pub(crate) struct Headroom {
     pub beyond: Option<u64>,
 }
 
-/// Packets for one egress port that a switch can hold, as far as its detector counts them.
-pub(crate) fn most_for_one_port(own: &SwitchConfig, ports: &[PortConfig], verdict: Verdict) -> u64 {
-    let inputs = ports.iter().map(|port| u64::from(port.buffers));
-    let (inputs, sources) = match verdict {
-        Verdict::Shared => (inputs.sum(), ports.len() as u64),
-        Verdict::PerIngress => (inputs.max().unwrap_or(0), 1),
+impl Headroom {
+    /// Whether the detector can go on at all.
+    pub fn is_reachable(&self) -> bool {
+        u64::from(self.detector.x_on) <= self.most
+    }
+
+    /// Whether packets that still come when it has gone on lack places.
+    pub fn is_short(&self) -> bool {
+        self.is_reachable() && self.there < self.needed
+    }
+}
+
+/// The priorities of a source.
+pub(crate) fn priorities(source: &SourceConfig) -> Vec<u8> {
+    match &source.arrivals {
+        Arrivals::Replay(packets) => packets.iter().map(|packet| packet.priority).collect(),
+        _ => vec![source.priority],
+    }
+}
+
+/// What there is to send, as far as it decides how many packets a switch holds.
+struct Levels {
+    /// Priorities of VC0 that occur, a bit for each.
+    vc0: u8,
+    /// Something is sent in a virtual channel beside it.
+    channels: bool,
+}
+
+impl Levels {
+    fn of(config: &FabricConfig) -> Self {
+        // Protocols answer at higher priorities than they ask at.
+        let mut levels = Levels { vc0: if config.agents.is_empty() { 0 } else { 0b1111 }, channels: false };
+        for priority in config.all_sources().flat_map(priorities) {
+            match vc_of(priority) {
+                0 => levels.vc0 |= 1 << priority,
+                _ => levels.channels = true,
+            }
+        }
+        levels
+    }
+
+    /// Receive buffers of a port that packets of VC0 can take: those of the highest priority most of them.
+    fn buffers(&self, port: &PortConfig) -> u64 {
+        let Some(highest) = self.vc0.checked_ilog2() else { return 0 };
+        // A packet is sent if as many are free, its own included.
+        let kept = port.watermarks.get(highest as usize).map_or(1, |own| u64::from(*own));
+        (u64::from(port.buffers) + 1).saturating_sub(kept)
+    }
+}
+/// Packets for one egress port that a switch can hold, as far as they count for one verdict of its
+/// detector. A shared verdict on what is behind buffers is on what is in them; a place there is one of
+/// each priority.
+fn most(config: &FabricConfig, at: (u32, u8), own: &SwitchConfig, verdict: Verdict, levels: &Levels) -> u64 {
+    let (device, egress) = at;
+    // What turns back does not count: no route leads there.
+    let ports = || (0u8..).zip(&config.devices[device as usize].ports).filter(|(port, _)| *port != egress);
+    let of_all = |places: &mut dyn Iterator<Item = u64>| match verdict {
+        Verdict::Shared => places.sum::<u64>(),
+        Verdict::PerIngress => places.max().unwrap_or(0),
     };
-    let behind = match own.buffering {
-        Buffering::Direct => 0,
-        Buffering::Crosspoint { depth } => u64::from(depth) * sources,
-        Buffering::Output { packets } | Buffering::Shared { packets } => u64::from(packets),
+    let inputs = of_all(&mut ports().map(|(_, port)| levels.buffers(port)));
+    let used = u64::from(levels.vc0.count_ones());
+    let in_vc0 = match (own.buffering, verdict) {
+        (Buffering::Direct, _) => inputs,
+        (Buffering::Crosspoint { depth }, _) => {
+            inputs + of_all(&mut ports().map(|_| used * u64::from(depth)))
+        }
+        (Buffering::Output { packets } | Buffering::Shared { packets }, Verdict::Shared) => {
+            used * u64::from(packets)
+        }
+        (Buffering::Output { packets } | Buffering::Shared { packets }, Verdict::PerIngress) => {
+            inputs + used * u64::from(packets)
+        }
     };
-    inputs + behind
+    let linked = ports().any(|(_, port)| port.voq.link_en);
+    let of_port = |buffers: Vec<u64>| {
+        if linked { buffers.into_iter().max().unwrap_or(0) } else { buffers.iter().sum() }
+    };
+    let channels = ports().filter(|_| levels.channels);
+    let in_channels = of_all(&mut channels.map(|(port, _)| of_port(channel_buffers(config, (device, port)))));
+    if linked { in_vc0.max(in_channels) } else { in_vc0 + in_channels }
+}
+
+/// Receive buffers of the virtual channels of a port beside VC0.
+fn channel_buffers(config: &FabricConfig, end: (u32, u8)) -> Vec<u64> {
+    let mut here = config.symbolic.iter().filter(|symbolic| {
+        let link = &config.links[symbolic.link as usize];
+        link.a == end || link.b == end
+    });
+    let channels = here.next().and_then(|symbolic| symbolic.channels.as_deref());
+    let active = channels.map_or(&[][..], |own| &own.vcs[..usize::from(own.channels.count())]);
+    active.iter().map(|vc| vc.buffers.into()).collect()
 }
 
 /// Ports of which a write sets bits of the register.
@@ -78,13 +160,14 @@ fn values(config: &FabricConfig, port: (u32, u8), first: Detector) -> Vec<(Optio
     all
 }
 
-/// All detectors of a fabric that can go on, and whose verdict somebody hears, with all thresholds that they
+/// All detectors of a fabric whose verdict somebody hears, with all thresholds that they
 /// ever have: who writes lower ones may find more packets than the new `on`, but fewer than the old one,
 /// whose places it then needs.
 pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
     let wires = wires(config);
     let lengths = Lengths::of(config);
     let writes = Enabled::later(config);
+    let levels = Levels::of(config);
     let mut all = Vec::new();
     for device in 0..config.devices.len() as u32 {
         let Some(own) = switch(config, device) else { continue };
@@ -119,13 +202,21 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
                 round_trip_packets(&config.links[link as usize], model, lengths) - 1
             });
             let beyond = loops.max().filter(|_| own.buffering == Buffering::Direct);
+            // A receive buffer less than WM0 keeps packets of priority 0 for other outputs outside; those
+            // of a channel wait when its last one is taken.
+            let room = |u: usize| {
+                let in_vc0 = u64::from(ports[u].buffers).saturating_sub(u64::from(ports[u].watermarks[0]));
+                let channels = channel_buffers(config, (device, u as u8)).into_iter().min();
+                let in_channels = channels.filter(|_| levels.channels).map(|own| own - 1);
+                let in_vc0 = (levels.vc0 != 0 || in_channels.is_none()).then_some(in_vc0);
+                in_vc0.into_iter().chain(in_channels).min().unwrap_or(0)
+            };
             for (since, detector) in values(config, (device, port), detector) {
-                if u64::from(detector.x_on) <= most_for_one_port(own, ports, detector.verdict) {
-                    let (needed, there) = places(own, ports, detector, &heard);
-                    let it =
-                        Headroom { device, port, since, detector, neighbours, each, needed, there, beyond };
-                    all.push(it);
-                }
+                let (needed, there) = places(own, &room, detector, &heard);
+                let most = most(config, (device, port), own, detector.verdict, &levels);
+                let it =
+                    Headroom { device, port, since, detector, neighbours, each, most, needed, there, beyond };
+                all.push(it);
             }
         }
     }
@@ -143,10 +234,11 @@ fn arriving(link: &LinkConfig, lengths: Lengths, fixed: u64) -> u64 {
 }
 
 /// Places needed above `on` by the packets of these neighbours, by port and number, and places there: of the
-/// buffer in which a packet that comes too late would stand in others' way.
+/// buffer in which a packet that comes too late would stand in others' way. `room`: the receive buffers of
+/// a port that may be full before it does.
 fn places(
     own: &SwitchConfig,
-    ports: &[PortConfig],
+    room: &dyn Fn(usize) -> u64,
     detector: Detector,
     heard: &[(usize, u64)],
 ) -> (u64, u64) {
@@ -160,10 +252,7 @@ fn places(
     };
     let quota = own.queue_quota.map_or(u64::MAX, u64::from);
     match own.buffering {
-        // A receive buffer less than WM0 keeps packets of priority 0 for other outputs outside.
-        Buffering::Direct => {
-            worst(&|u| u64::from(ports[u].buffers).saturating_sub(u64::from(ports[u].watermarks[0])))
-        }
+        Buffering::Direct => worst(room),
         Buffering::Crosspoint { depth } => worst(&|_| u64::from(depth).min(quota)),
         Buffering::Output { packets } | Buffering::Shared { packets } => {
             let arriving: u64 = heard.iter().map(|(_, n)| n).sum();

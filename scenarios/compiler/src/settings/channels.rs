@@ -17,8 +17,8 @@ pub struct VcsSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 61))]
     pub buffers: Option<u8>,
-    /// Shares of the link in the order of the channels, relative to each other (default 1 each). What a
-    /// channel does not use goes to the others.
+    /// Shares of the link in the order of the channels, relative to each other (default 1 each): 50 and 50
+    /// are 1 and 1. What a channel does not use goes to the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<Vec<u16>>,
     /// Share of VC0. Without it VC0 goes before all other channels.

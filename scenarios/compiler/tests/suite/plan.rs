@@ -508,6 +508,54 @@ fn refresh_follows_the_slowest_link() {
     assert_eq!(refresh(&value), Some(Duration(5_000_000)));
 }
 
+/// By hand: a shared verdict on buffers of 8 is on 8 packets of each priority that occurs. Of a crosspoint
+/// of 2 and an input of 6 buffers three priorities fill 3 * 2 + 5, as one buffer is kept for the fourth.
+/// Three inputs of 16 that keep three each from priority 0 hold 39 packets for a port.
+#[test]
+fn a_detector_that_never_counts_so_many_is_warned_of() {
+    let warns = |switch: Value, verdict: &str, priorities: u64, on: u64| {
+        let flow = |n: u64| {
+            json!({"name": format!("f{n}"), "from": "ep/0", "to": "ep/1", "priority": n,
+                                   "arrivals": {"constant": {"load": 0.1}}})
+        };
+        let mut value = scenario(flow(0));
+        value["traffic"] = (0..priorities).map(flow).collect();
+        value["switch"] = switch;
+        value["voq"] = json!({"enabled": true, "verdict": verdict, "thresholds": {"on": on, "off": 0}});
+        plan(&value).warnings.items.iter().any(|item| item.code == "SC072")
+    };
+    let output = json!({"buffering": "output", "buffer_packets": 8});
+    let crosspoint = json!({"buffering": "crosspoint", "buffer_packets": 2, "input_buffers": 6});
+    for (switch, verdict, priorities, most) in [
+        (&output, "shared", 1, 8),
+        (&output, "shared", 2, 16),
+        (&crosspoint, "per_ingress", 3, 11),
+        (&json!({"input_buffers": 16}), "shared", 1, 39),
+    ] {
+        let found = [most, most + 1].map(|on| warns(switch.clone(), verdict, priorities, on));
+        assert_eq!(found, [false, true], "{switch}, {verdict}, {priorities} priorities: {most}");
+    }
+}
+
+/// Two switches with FIFO inputs and crosspoints, of which each stops the other's copies whole: all wait
+/// for ever in a run. With queues for each output, or a verdict for each input, nobody waits so.
+#[test]
+fn copies_that_stop_each_other_are_warned_of() {
+    let warns = |input: &str, verdict: &str| {
+        let value = json!({
+            "name": "t",
+            "topology": {"chain": {"switches": 2, "endpoints_per_switch": 2}},
+            "switch": {"input": input, "buffering": "crosspoint", "buffer_packets": 1},
+            "voq": {"enabled": true, "staging": "per_port", "verdict": verdict},
+            "multicast": [{"name": "m", "members": "all"}],
+            "traffic": [{"name": "f", "from": "ep/0", "to": "m", "arrivals": {"saturated": {}}}]
+        });
+        plan(&value).warnings.items.iter().any(|item| item.code == "SC076")
+    };
+    assert!(warns("fifo", "shared"));
+    assert!(!warns("voq", "shared") && !warns("fifo", "per_ingress"));
+}
+
 #[test]
 fn suspicious_settings_are_warned_of() {
     let mut value =
