@@ -1,8 +1,8 @@
 //! Result folders: whole or not at all.
 //!
 //! Everything is written into a temporary folder beside the place where it shall be; one rename makes it
-//! visible. An interrupted run leaves what was there before. Files of an earlier run go, files of anybody else
-//! stay.
+//! visible. An interrupted run leaves what was there before. Files of an earlier run go, files of anybody
+//! else stay.
 
 use crate::chart::Chart;
 use crate::figures::{Caption, Figure, all, list};
@@ -14,7 +14,6 @@ use crate::series::{self, Series};
 use crate::summary::Summary;
 use models::run::{Cost, Whole};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -183,7 +182,9 @@ pub struct Perf {
 
 /// Files that stand in a result folder itself.
 const FILES: [&str; 6] =
-    ["resolved.json", "summary.json", "histograms.json", "fingerprints.txt", "perf.json", "origin.json"];
+    ["resolved.json", "summary.json", "histograms.json", FINGERPRINTS, "perf.json", "origin.json"];
+/// A line for each variant, which begins with its name.
+const FINGERPRINTS: &str = "fingerprints.txt";
 /// Formats of figures, and of charts.
 const FIGURE_FORMATS: [&str; 2] = ["svg", "png"];
 const CHART_FORMATS: [&str; 3] = ["svg", "png", "txt"];
@@ -204,7 +205,7 @@ impl RunFolder {
             ("resolved.json", resolved.to_string()),
             ("summary.json", Summary::new(name, reports).to_json()),
             ("histograms.json", series::histograms_json(reports)),
-            ("fingerprints.txt", fingerprints(reports)),
+            (FINGERPRINTS, fingerprints(reports)),
         ]
         .into_iter()
         .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
@@ -226,7 +227,7 @@ impl RunFolder {
 
     /// With where it comes from: the version of the program, and the scenario as it was given.
     #[must_use]
-    pub fn from(mut self, version: &str, given: &Value) -> Self {
+    pub fn from(mut self, version: &str, given: &serde_json::Value) -> Self {
         let origin = serde_json::json!({ "riosim": version, "given": given });
         let mut text = serde_json::to_string_pretty(&origin).expect("a JSON value prints");
         text.push('\n');
@@ -335,10 +336,8 @@ impl RunFolder {
 
 /// Paths of all that the run may have written whose results are in `target`.
 fn written(target: &Path) -> BTreeSet<PathBuf> {
-    let summary = fs::read(target.join("summary.json")).unwrap_or_default();
-    let summary: Value = serde_json::from_slice(&summary).unwrap_or_default();
-    let variants = summary["variants"].as_array().into_iter().flatten();
-    let variants = variants.filter_map(|variant| variant["name"].as_str());
+    let prints = fs::read_to_string(target.join(FINGERPRINTS)).unwrap_or_default();
+    let variants = prints.lines().filter_map(|line| line.split(' ').next());
     let files = FILES.into_iter().map(PathBuf::from);
     let series = series::names().map(|name| Path::new("series").join(name));
     let figures = list().flat_map(|(name, _)| FIGURE_FORMATS.map(|format| in_figures(name, format)));

@@ -264,7 +264,7 @@ fn all_voq_messages_are_captured() {
             assert!(of("voq_refreshes") > 0 || variant != "backpressure", "{granularity}");
             let (_, file, _folder) = captured(&scenario, &[&["--variant", variant], &common[..]].concat());
             let crossings = file.crossings();
-            // Of a symbol the octets behind its delimiter: the last three bits of the third are cmd of stype2.
+            // The third octet behind the delimiter of a symbol ends with cmd of stype2.
             let messages = crossings.iter().filter(|(_, _, pseudo, wire)| match pseudo[2] {
                 SYMBOL => wire[3] & 7 == 1,
                 kind => kind == MESSAGE,
