@@ -193,7 +193,7 @@ impl Probe for Capture {
                 of_flow = Some(flow);
             }
             Crossed::Symbol { damaged } => pseudo.damaged = damaged,
-            Crossed::Message => pseudo.kind = Kind::Message,
+            Crossed::Message { damaged } => (pseudo.kind, pseudo.damaged) = (Kind::Message, damaged),
         }
         if self.filter.passes(at, &[device, to], of_flow) {
             let [from, to] = &self.ways[&(device, port)].names;

@@ -49,7 +49,7 @@ pub fn tables() -> Vec<Table> {
         let kind = match metric.kind {
             Kind::Count => "count",
             Kind::Real => "number",
-            Kind::Flag => "0 or 1",
+            Kind::Flag => "true or false",
             Kind::Most => "largest",
         };
         own([metric.name, metric.unit, kind, metric.about])

@@ -10,7 +10,7 @@ pub enum Kind {
     Count,
     /// Any number.
     Real,
-    /// 0 or 1.
+    /// Whether something is so: 1 or 0, which tables write as true or false.
     Flag,
     /// The largest of something: of several runs the largest of all, and not a mean of maxima.
     Most,

@@ -1,10 +1,11 @@
 //! Result folders: whole or not at all.
 //!
 //! Everything is written into a temporary folder beside the place where it shall be; one rename makes it
-//! visible. An interrupted run leaves what was there before.
+//! visible. An interrupted run leaves what was there before. Files of an earlier run go, files of anybody
+//! else stay.
 
 use crate::chart::Chart;
-use crate::figures::{Caption, Figure, all};
+use crate::figures::{Caption, Figure, all, list};
 use crate::num::{Num, three_digits};
 use crate::predict::Prediction;
 use crate::profile::ProfileReport;
@@ -13,6 +14,7 @@ use crate::series::{self, Series};
 use crate::summary::Summary;
 use models::run::{Cost, Whole};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -178,6 +180,17 @@ pub struct Perf {
     pub variants: Vec<VariantCost>,
 }
 
+/// Files that stand in a result folder itself.
+const FILES: [&str; 6] =
+    ["resolved.json", "summary.json", "histograms.json", FINGERPRINTS, "perf.json", "origin.json"];
+/// A line for each variant, which begins with its name.
+const FINGERPRINTS: &str = "fingerprints.txt";
+/// Formats of figures, and of charts.
+const FIGURE_FORMATS: [&str; 2] = ["svg", "png"];
+const CHART_FORMATS: [&str; 3] = ["svg", "png", "txt"];
+/// Folders in a result folder.
+const FOLDERS: [&str; 3] = ["series", "figures", "charts"];
+
 /// All files of a result folder.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
@@ -192,7 +205,7 @@ impl RunFolder {
             ("resolved.json", resolved.to_string()),
             ("summary.json", Summary::new(name, reports).to_json()),
             ("histograms.json", series::histograms_json(reports)),
-            ("fingerprints.txt", fingerprints(reports)),
+            (FINGERPRINTS, fingerprints(reports)),
         ]
         .into_iter()
         .map(|(name, text)| (PathBuf::from(name), text.into_bytes()))
@@ -232,13 +245,13 @@ impl RunFolder {
     ) -> Self {
         let files = &mut self.files;
         for (variant, chart) in Chart::of_runs(&caption.scenario, stamp, reports) {
-            files.push((format!("charts/{variant}.svg").into(), chart.to_svg().into_bytes()));
-            files.push((format!("charts/{variant}.png").into(), chart.to_png()));
-            files.push((format!("charts/{variant}.txt").into(), chart.to_text().into_bytes()));
+            let contents = [chart.to_svg().into_bytes(), chart.to_png(), chart.to_text().into_bytes()];
+            let paths = CHART_FORMATS.map(|format| in_charts(&variant, format));
+            files.extend(paths.into_iter().zip(contents));
         }
         for Figure { name, svg, png } in all(caption, reports) {
-            files.push((format!("figures/{name}.svg").into(), svg.into_bytes()));
-            files.push((format!("figures/{name}.png").into(), png));
+            let paths = FIGURE_FORMATS.map(|format| in_figures(name, format));
+            files.extend(paths.into_iter().zip([svg.into_bytes(), png]));
         }
         self
     }
@@ -248,8 +261,8 @@ impl RunFolder {
         self.files.iter().map(|(path, _)| path.as_path())
     }
 
-    /// Writes the folder to `target`. What was there is replaced, or kept beside it with
-    /// `.1`, `.2`, ... at the end of its name if `keep`.
+    /// Writes the folder to `target`. What an earlier run left there is replaced, and files of anybody else
+    /// stay; or, if `keep`, all of it is kept beside it with `.1`, `.2`, ... at the end of its name.
     pub fn write(&self, target: &Path, keep: bool) -> io::Result<()> {
         let parent = parent(target);
         fs::create_dir_all(parent)?;
@@ -264,6 +277,11 @@ impl RunFolder {
             fs::write(path, content)?;
         }
         share(new.path())?;
+        let staying = if keep { Vec::new() } else { self.staying(target)? };
+        if let Some(path) = staying.iter().find(|path| new.path().join(path).symlink_metadata().is_ok()) {
+            let text = format!("{} is in the way of what is written", target.join(path).display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+        }
         let old = tempfile::Builder::new().prefix(".riosim-").tempdir_in(parent)?;
         let occupied = target.symlink_metadata().is_ok();
         let aside = if keep { first_free(target) } else { old.path().join("old") };
@@ -278,8 +296,61 @@ impl RunFolder {
         }
         // nothing is left under the temporary name
         let _ = new.keep();
-        Ok(())
+        let put_back = |path: &PathBuf| {
+            let to = target.join(path);
+            to.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::rename(aside.join(path), to)
+        };
+        staying.iter().try_for_each(put_back).map_err(|error| {
+            // nobody removes it, then
+            let _ = old.keep();
+            let text = format!("{error}; files that no run wrote are in {}", aside.display());
+            io::Error::new(error.kind(), text)
+        })
     }
+
+    /// Paths in the folder `target` of files and folders that no run wrote.
+    fn staying(&self, target: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        // of a link that leads to a folder only the link is replaced
+        if !target.symlink_metadata().is_ok_and(|target| target.is_dir()) {
+            return Ok(found);
+        }
+        let mut of_runs = written(target);
+        of_runs.extend(self.paths().map(Path::to_owned));
+        let mut folders = vec![PathBuf::new()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(target.join(&folder))? {
+                let entry = entry?;
+                let (path, is_folder) = (folder.join(entry.file_name()), entry.file_type()?.is_dir());
+                if is_folder && FOLDERS.iter().any(|name| path == Path::new(name)) {
+                    folders.push(path);
+                } else if is_folder || !of_runs.contains(&path) {
+                    found.push(path);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Paths of all that the run may have written whose results are in `target`.
+fn written(target: &Path) -> BTreeSet<PathBuf> {
+    let prints = fs::read_to_string(target.join(FINGERPRINTS)).unwrap_or_default();
+    let variants = prints.lines().filter_map(|line| line.split(' ').next());
+    let files = FILES.into_iter().map(PathBuf::from);
+    let series = series::names().map(|name| Path::new("series").join(name));
+    let figures = list().flat_map(|(name, _)| FIGURE_FORMATS.map(|format| in_figures(name, format)));
+    let charts = variants.flat_map(|variant| CHART_FORMATS.map(|format| in_charts(variant, format)));
+    files.chain(series).chain(figures).chain(charts).collect()
+}
+
+fn in_figures(figure: &str, format: &str) -> PathBuf {
+    format!("figures/{figure}.{format}").into()
+}
+
+fn in_charts(variant: &str, format: &str) -> PathBuf {
+    format!("charts/{variant}.{format}").into()
 }
 
 /// Whether [`RunFolder::write`] could write to `target` now. Nothing is left behind.

@@ -97,6 +97,15 @@ fn font(look: Type) -> &'static FontRef<'static> {
     if look.bold { &BOLD } else { &REGULAR }
 }
 
+/// Text as XML 1.0 takes it: there is no way to write most control characters in it.
+fn writable(text: &str) -> String {
+    let barred = |c| {
+        let control = matches!(c, '\0'..='\x1F') && !matches!(c, '\t' | '\n' | '\r');
+        control || matches!(c, '\u{fffe}' | '\u{ffff}')
+    };
+    text.replace(barred, "\u{fffd}")
+}
+
 /// ab_glyph measures sizes from ascent to descent; everybody else measures the em.
 fn pixel_scale(font: &FontRef<'static>, em: f64) -> PxScale {
     let units = f64::from(font.units_per_em().unwrap_or(2048.0));
@@ -260,7 +269,7 @@ impl Scene {
             let mut backend = SVGBackend::with_string(&mut out, (width, height));
             self.draw(&mut backend, SVG_SCALE, |backend, text| {
                 let (at, style) = text.svg(f64::from(SVG_SCALE));
-                backend.draw_text(text.text, &style, at).expect("text into a string");
+                backend.draw_text(&writable(text.text), &style, at).expect("text into a string");
             });
             backend.present().expect("drawing into a string");
         }
@@ -485,6 +494,15 @@ mod tests {
             }
             assert_eq!(drawn('日'), (0, true));
         }
+    }
+
+    /// XML 1.0 has neither U+0007 nor U+FFFE, in any way of writing.
+    #[test]
+    fn svg_has_no_character_that_xml_bars() {
+        let mut scene = Scene::new(100, 100);
+        scene.text((0.0, 50.0), "a\u{7}b\u{fffe}c & d", LOOK, Align::Left);
+        let svg = scene.to_svg();
+        assert!(svg.contains("a\u{fffd}b\u{fffd}c &amp; d"), "{svg}");
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub use timeouts::timeouts_csv;
 /// marks of all.
 pub const QUEUES_LISTED: usize = 64;
 
+/// The file without columns.
+const CONGESTION: &str = "congestion.json";
+
 /// A file of the folder `series`.
 pub struct Series {
     /// Name of the file.
@@ -41,10 +44,15 @@ pub fn all(reports: &[VariantReport]) -> Vec<Series> {
     ];
     let conduits = conduits_csv(reports).map(|text| ("conduits.csv", text));
     let timeouts = timeouts_csv(reports).map(|text| ("timeouts.csv", text));
-    let congestion = congestion::json(reports).map(|text| ("congestion.json", text));
+    let congestion = congestion::json(reports).map(|text| (CONGESTION, text));
     let protocols = PROTOCOLS.iter().filter_map(|protocol| protocol.series(&runs));
     let files = always.into_iter().chain(conduits).chain(timeouts).chain(congestion).chain(protocols);
     files.map(|(name, text)| Series { name, text }).collect()
+}
+
+/// Names of all files that the folder `series` may have.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    notes().into_iter().map(|file| file.name).chain([CONGESTION])
 }
 
 /// What the columns of a file are; `variant` comes before them.

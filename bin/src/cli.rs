@@ -505,6 +505,20 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// The reference of the command line shows the help of every verb, and of every verb of a verb.
+    #[test]
+    fn no_verb_is_missing_in_the_reference() {
+        let page = include_str!("../../docs/reference/command-line.md");
+        let mut commands = vec![("riosim".to_owned(), Cli::command())];
+        while let Some((name, command)) = commands.pop() {
+            assert!(page.contains(&format!("\n## {name}\n")), "{name}");
+            assert!(page.contains(&format!("\n$ {name} --help\n")), "{name}");
+            commands.extend(
+                command.get_subcommands().map(|verb| (format!("{name} {}", verb.get_name()), verb.clone())),
+            );
+        }
+    }
+
     fn parse(words: &[&str]) -> Result<Verb, clap::Error> {
         Cli::try_parse_from(with_verb(words.iter().map(OsString::from))).map(|cli| cli.verb)
     }

@@ -79,7 +79,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
     let Some(template) = all.iter().find(|template| template.name == args.template) else {
         let names: Vec<&str> = all.iter().map(|template| template.name).collect();
         let meant = scenarios::diagnostic::closest(&args.template, names.iter().copied());
-        let meant = meant.map(|name| format!("; did you mean {name:?}?")).unwrap_or_default();
+        let meant = meant.map_or_else(|| ".".into(), |name| format!("; did you mean {name:?}?"));
         let names = names.join(", ");
         return Err(Failure::bad_input(format_args!(
             "there is no template {:?}{meant} There are: {names}",

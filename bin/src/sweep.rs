@@ -67,6 +67,7 @@ fn load(path: &Path) -> Result<SweepPlan, Failure> {
             stop.metric
         )));
     }
+    plot::check(&plan).map_err(|errors| Failure::BadInput(rendered(&errors)))?;
     crate::require::check_sweep(&plan)?;
     for warnings in [&plan.remarks, &plan.warnings].into_iter().filter(|all| !all.items.is_empty()) {
         complain(&rendered(warnings));

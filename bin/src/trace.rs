@@ -1,7 +1,7 @@
 //! `riosim trace`: what happens in a run, event by event, and the life of one packet.
 
 use crate::cli::TraceArgs;
-use crate::console::print;
+use crate::console::{complain, print};
 use crate::inspect::load;
 use crate::status::Failure;
 use crate::whole;
@@ -48,7 +48,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
         Some(number) => life(variant, &config, number, args.json)?,
         None => {
             let limit = if args.limit == 0 { usize::MAX } else { args.limit };
-            let filter = filter(args, &config)?;
+            let filter = filter(args, variant, &config)?;
             let to = filter.to;
             let tracer = Tracer::new(Arc::clone(&config), filter);
             let enough = |tracer: &Tracer, now: Time| {
@@ -58,6 +58,9 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
             run(variant, &config, tracer, enough).tell(limit, args.json)
         }
     };
+    if text.is_empty() {
+        complain("nothing that the flags ask for happens in the run\n");
+    }
     print(&text)
 }
 
@@ -70,7 +73,7 @@ fn capture(
 ) -> Result<(), Failure> {
     Capture::prepare(&mut config);
     let config = Arc::new(config);
-    let filter = filter(args, &config)?;
+    let filter = filter(args, variant, &config)?;
     let to = filter.to;
     let late = |_: &Capture, now: Time| now > to;
     let capture = run(variant, &config, Capture::new(Arc::clone(&config), filter), late);
@@ -86,7 +89,7 @@ fn tracks(
     config: &Arc<FabricConfig>,
     file: &Path,
 ) -> Result<(), Failure> {
-    let filter = filter(args, config)?;
+    let filter = filter(args, variant, config)?;
     let to = filter.to;
     let late = |_: &Tracks, now: Time| now > to;
     let (octets, events) = run(variant, config, Tracks::new(Arc::clone(config), filter), late).to_protobuf();
@@ -118,7 +121,7 @@ fn chart(
         return Err(Failure::bad_input("--chart: no flow of the scenario has linx, session or st"));
     }
     let config = Arc::new(config);
-    let filter = filter(args, &config)?;
+    let filter = filter(args, variant, &config)?;
     let to = filter.to;
     let late = |_: &Conversation, now: Time| now > to;
     let told = run(variant, &config, Conversation::new(Arc::clone(&config), filter), late);
@@ -167,7 +170,7 @@ fn life(variant: &Variant, config: &Arc<FabricConfig>, number: usize, json: bool
     Ok(life.tell(config, number, json))
 }
 
-fn filter(args: &TraceArgs, config: &FabricConfig) -> Result<Filter, Failure> {
+fn filter(args: &TraceArgs, variant: &Variant, config: &FabricConfig) -> Result<Filter, Failure> {
     let time = |flag: &str, text: &Option<String>, or: Time| match text {
         None => Ok(or),
         Some(text) => {
@@ -196,6 +199,12 @@ fn filter(args: &TraceArgs, config: &FabricConfig) -> Result<Filter, Failure> {
     if from > to {
         let (from, to) = (units::time_text(from.0), units::time_text(to.0));
         return Err(Failure::bad_input(format_args!("--from: {from} found; allowed: up to --to ({to})")));
+    }
+    if from > variant.until {
+        let (from, end) = (units::time_text(from.0), units::time_text(variant.until.0));
+        return Err(Failure::bad_input(format_args!(
+            "--from: {from} found; allowed: up to the end of the run ({end})"
+        )));
     }
     let devices = config.devices.iter().map(|device| device.path.as_str()).collect();
     let flows = config.flows.iter().map(|flow| flow.name.as_str()).collect();

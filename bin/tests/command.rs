@@ -479,6 +479,10 @@ fn bad_input_writes_nothing() {
     // what is wrong with a scenario names the place
     let said = text(&home.run(&["unknown.json"]).stderr);
     assert!(said.contains("topologie"), "{said}");
+    let said = text(&home.run(&["init", "nope"]).stderr);
+    assert!(said.contains("there is no template \"nope\". There are: "), "{said}");
+    let said = text(&home.run(&["init", "hotspots"]).stderr);
+    assert!(said.contains("\"hotspots\"; did you mean \"hotspot\"? There are: "), "{said}");
     let said = text(&home.run(&["x.json", "--watch"]).stderr);
     assert!(said.contains("--watch: standard error is no terminal"), "{said}");
 }

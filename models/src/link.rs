@@ -31,6 +31,7 @@ use crate::observe::probe::Sample;
 use crate::packet::{List, Packets};
 use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time};
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// All links, and what lies below them: packets, and what is observed.
@@ -59,6 +60,8 @@ pub(crate) struct Links<P: Build> {
     /// Ends of symbolic links, by port; empty if there are none.
     pub ends: Vec<Option<Box<End>>>,
     pub wire_checked: WireChecked,
+    /// What a port has said last of a group of ports, if its wire is checked: a refresh says it again.
+    said: BTreeMap<(PortId, u8), u16>,
     /// Where the fabric is cut.
     pub border: Border,
     /// The packet whose start was made up and that has reached a switch by now.
@@ -88,6 +91,7 @@ impl<P: Build> Links<P> {
             inputs: vec![Input::new(); ports],
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
+            said: BTreeMap::new(),
             border: Border::default(),
             reached: None,
             wired: OnceCell::new(),

@@ -266,20 +266,6 @@ fn arrival<P: Build, L: EventList<Payload>>(
     (device, links.key(device, at, class::SYMBOL))
 }
 
-/// A message leaves `port` now, and not with a symbol of the link port.
-fn post<P: Build, L: EventList<Payload>>(
-    links: &mut Links<P>,
-    cx: &mut Cx<'_, L>,
-    port: PortId,
-    key: EventKey,
-    message: (u8, u16),
-) {
-    if links.ports[port.index()].rx.special & special::CHECK != 0 {
-        links.check_message(port, cx.now().0, message.1);
-    }
-    links.post_message(cx, port, key, message);
-}
-
 impl Backpressure {
     /// Messages that are due at the start of the run.
     pub fn bootstrap<P: Build>(
@@ -469,7 +455,7 @@ impl Backpressure {
         links: &mut Links<P>,
         cx: &mut Cx<'_, L>,
         port: PortId,
-        (mut symbol, damaged): (ControlSymbol, bool),
+        (mut symbol, mut damaged): (ControlSymbol, bool),
     ) {
         let p = (port - self.base) as u16;
         let carrier = Carrier::of(&symbol);
@@ -482,10 +468,9 @@ impl Backpressure {
             let (device, key) = arrival(links, cx, port);
             let struck = self.struck((device, p as u8), named, field);
             links.cold[port.index()].stats.voq_struck += struck;
-            if struck == 0 {
-                symbol = symbol.with_stype2(field).expect("14 bits, on long symbols");
-            }
-            if struck > 0 || damaged {
+            symbol = symbol.with_stype2(field).expect("14 bits, on long symbols");
+            damaged |= struck > 0;
+            if damaged {
                 links.linked_lost(cx, port);
             } else {
                 links.cold[port.index()].messages_on_wire += 1;
@@ -522,8 +507,15 @@ impl Backpressure {
         if let Some(field) = field {
             let (device, key) = arrival(links, cx, port);
             let struck = self.struck((device, p as u8), 0, field);
+            let checks = links.ports[port.index()].rx.special & special::CHECK != 0;
             links.cold[port.index()].stats.voq_struck += struck;
+            if checks && !symbolic {
+                links.check_message(port, cx.now().0, field, struck > 0);
+            }
             if struck > 0 {
+                if checks && symbolic {
+                    links.end(port).write_only(cx.now().0, field, true);
+                }
                 links.cold[port.index()].stats.voq_lost += 1;
                 links.schedule_refresh(cx, port);
             } else {
@@ -531,7 +523,7 @@ impl Backpressure {
                 if symbolic {
                     links.end(port).message = Some((key, field));
                 } else {
-                    post(links, cx, port, key, (0, field));
+                    links.post_message(cx, port, key, (0, field));
                 }
             }
         }

@@ -133,7 +133,8 @@ impl Request {
         let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c), "_");
         let mut name = METRICS[self.metric].name.to_owned();
         if self.scope != super::OVERALL {
-            name += &format!("-{}", plain(&self.scope));
+            // of what names of flows have, / alone is not for files; no other name has a +
+            name += &format!("-{}", self.scope.replace('/', "+"));
         }
         name += &format!("-by-{}", frame.axes[self.x].name);
         for axis in [self.y, self.panels].into_iter().flatten() {
@@ -141,8 +142,11 @@ impl Request {
         }
         // figures at different values of an axis are different figures
         for (axis, level) in &self.fixed {
-            let axis = &frame.axes[*axis];
-            name += &format!("-{}-{}", axis.name, plain(&axis.labels[*level as usize]));
+            let FrameAxis { name: axis, labels, .. } = &frame.axes[*axis];
+            let (before, label) = (&labels[..*level as usize], plain(&labels[*level as usize]));
+            let alike = before.iter().filter(|other| plain(other) == label).count();
+            let number = if alike > 0 { format!("~{}", alike + 1) } else { String::new() };
+            name += &format!("-{axis}-{label}{number}");
         }
         name
     }
@@ -696,6 +700,19 @@ mod tests {
         assert!(Request::new(&frame, latency(), OVERALL, twice, Vec::new()).is_err());
         let nothing = Wishes { x: Some("lode"), ..Wishes::default() };
         assert!(Request::new(&frame, latency(), OVERALL, nothing, Vec::new()).unwrap_err().contains("load"));
+    }
+
+    /// Figures of different flows, and at different values of an axis, have different files.
+    #[test]
+    fn no_two_figures_have_one_file() {
+        let (frame, _) = example(vec![numbers("load", "", 3), words_axis("kind", &["a b", "a_b", "a/b"])]);
+        let name = |scope: &str, fixed: Vec<(usize, u32)>| {
+            Request::new(&frame, latency(), scope, Wishes::default(), fixed).unwrap().name(&frame)
+        };
+        assert_eq!(name("hot/a", Vec::new()), "latency_mean_ns-hot+a-by-load-kind");
+        assert_eq!(name("hot_a", Vec::new()), "latency_mean_ns-hot_a-by-load-kind");
+        let files = [0, 1, 2].map(|level| name(OVERALL, vec![(1, level)]));
+        assert_eq!(files, ["a_b", "a_b~2", "a_b~3"].map(|end| format!("latency_mean_ns-by-load-kind-{end}")));
     }
 
     /// What is saturated is drawn paler and said so; nothing is where nothing else is.

@@ -5,6 +5,7 @@ use analysis::VariantReport;
 use analysis::figures::Caption;
 use analysis::num::Num;
 use analysis::runfolder::{Perf, RunFolder, VariantCost};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
@@ -46,10 +47,8 @@ fn replaces_or_keeps_what_was_there() {
             "summary.json"
         ]
     );
-    fs::write(target.join("stale"), "from the first run").unwrap();
     folder("two").write(&target, false).unwrap();
     assert_eq!(fs::read_to_string(target.join("resolved.json")).unwrap(), "two");
-    assert!(!target.join("stale").exists());
     assert_eq!(names(results), ["hotspot"]);
     folder("three").write(&target, true).unwrap();
     folder("four").write(&target, true).unwrap();
@@ -57,6 +56,45 @@ fn replaces_or_keeps_what_was_there() {
     let resolved = |name: &str| fs::read_to_string(results.join(name).join("resolved.json")).unwrap();
     assert_eq!((resolved("hotspot.1").as_str(), resolved("hotspot.2").as_str()), ("two", "three"));
     assert_eq!(resolved("hotspot"), "four");
+}
+
+/// What the second run has not is gone, and what no run wrote stays, wherever it stands in the folder.
+#[test]
+fn files_of_others_stay() {
+    let home = tempfile::tempdir().unwrap();
+    let target = home.path().join("hotspot");
+    folder("one").from("0.1.0", &Value::Null).write(&target, false).unwrap();
+    let reports = [VariantReport::new(run(WITH))];
+    let variant = &reports[0].run.name;
+    let at = |name: &str| target.join(name);
+    // a chart of a flow that is not charted any more
+    fs::create_dir(at("charts")).unwrap();
+    fs::create_dir(at("notes")).unwrap();
+    fs::write(at(&format!("charts/{variant}.svg")), "of an earlier run").unwrap();
+    let own = ["review.html", "notes/1.txt", "charts/mine.svg", "series/mine.csv", "figures/mine.png"];
+    for name in own {
+        fs::write(at(name), name).unwrap();
+    }
+    assert!(at("origin.json").exists());
+    assert!(names(&at("figures")).len() > 1);
+    RunFolder::new("hotspot", "two", &reports).write(&target, false).unwrap();
+    for name in own {
+        assert_eq!(fs::read_to_string(at(name)).unwrap(), name);
+    }
+    assert_eq!(names(&at("charts")), ["mine.svg"]);
+    assert_eq!(names(&at("figures")), ["mine.png"]);
+    assert!(!at("origin.json").exists() && !at("perf.json").exists());
+    assert_eq!(fs::read_to_string(at("resolved.json")).unwrap(), "two");
+    assert_eq!(names(home.path()), ["hotspot"]);
+    // what stands where results have to be is not moved out of their way
+    fs::create_dir(at("origin.json")).unwrap();
+    let refused = folder("three").from("0.1.0", &Value::Null).write(&target, false).unwrap_err();
+    assert!(refused.to_string().ends_with("origin.json is in the way of what is written"), "{refused}");
+    assert_eq!(fs::read_to_string(at("resolved.json")).unwrap(), "two");
+    assert_eq!(names(home.path()), ["hotspot"]);
+    // with its earlier run all of it is kept
+    RunFolder::new("hotspot", "four", &reports).write(&target, true).unwrap();
+    assert!(!at("review.html").exists() && home.path().join("hotspot.1/review.html").exists());
 }
 
 #[test]

@@ -37,14 +37,6 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// What the folder of this sweep says.
     pub fn new(plan: &SweepPlan, header: &Header) -> Self {
-        let axes = plan.axes.iter().map(|axis| FrameAxis {
-            name: axis.name.clone(),
-            column: axis.column(),
-            unit: axis.unit.clone(),
-            sampled: axis.sampled,
-            labels: axis.levels.iter().map(|level| level.label.clone()).collect(),
-            numbers: axis.levels.iter().map(|level| level.number.as_ref()?.as_f64()).collect(),
-        });
         let stop = plan.replications.stop.as_ref().map(|stop| {
             let (half_width, relative) = match stop.half_width {
                 HalfWidth::Absolute(width) => (width, false),
@@ -52,22 +44,33 @@ impl Manifest {
             };
             StopRule { metric: stop.metric.clone(), scope: stop.scope.clone(), half_width, relative }
         });
-        let point = |point: &scenarios::sweep::Point| FramePoint {
-            key: point.key.clone(),
-            levels: point.levels.clone(),
-        };
         Self {
             format: FORMAT,
             made_from: header.clone(),
             rule: Rule { min: plan.replications.min, max: plan.replications.max, stop },
             plots: plan.plots.clone(),
-            frame: Frame {
-                name: plan.name.clone(),
-                title: plan.title.clone(),
-                axes: axes.collect(),
-                points: plan.points.iter().map(point).collect(),
-            },
+            frame: frame_of(plan),
         }
+    }
+}
+
+/// What the rows of a sweep refer to.
+pub(super) fn frame_of(plan: &SweepPlan) -> Frame {
+    let axes = plan.axes.iter().map(|axis| FrameAxis {
+        name: axis.name.clone(),
+        column: axis.column(),
+        unit: axis.unit.clone(),
+        sampled: axis.sampled,
+        labels: axis.levels.iter().map(|level| level.label.clone()).collect(),
+        numbers: axis.levels.iter().map(|level| level.number.as_ref()?.as_f64()).collect(),
+    });
+    let point =
+        |point: &scenarios::sweep::Point| FramePoint { key: point.key.clone(), levels: point.levels.clone() };
+    Frame {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        axes: axes.collect(),
+        points: plan.points.iter().map(point).collect(),
     }
 }
 

@@ -1,12 +1,14 @@
 //! `sweep plot`, and the figures that a sweep file asks for.
 
-use super::folder::{Earlier, Folder, Manifest};
+use super::folder::{Earlier, Folder, Manifest, frame_of};
 use crate::cli::sweep::PlotArgs;
 use crate::console::print;
 use crate::status::Failure;
 use analysis::sweep::plot::{Request, Wishes, draw as drawing};
 use analysis::sweep::{Data, Frame, METRICS, OVERALL, metric};
+use scenarios::Diagnostics;
 use scenarios::diagnostic::closest;
+use scenarios::sweep::SweepPlan;
 use scenarios::sweep::spec::PlotSpec;
 
 /// Position of a metric, or who it may have been.
@@ -74,24 +76,40 @@ pub(super) fn stamp(manifest: &Manifest) -> String {
     format!("{} · seed {} · riosim {}", manifest.frame.name, header.seed, header.riosim)
 }
 
+/// Name of the file of a figure, without its ending.
+fn file_of(frame: &Frame, request: &Request) -> String {
+    format!("figures/{}", request.name(frame))
+}
+
 /// Draws one figure into the folder; gives back its name.
-fn figure(
-    folder: &Folder,
-    manifest: &Manifest,
-    data: &Data,
-    (metric, scope): (&str, &str),
-    wishes: Wishes<'_>,
-    fixed: Vec<(usize, u32)>,
-) -> Result<String, Failure> {
-    scope_of(data, scope)?;
-    let frame = &manifest.frame;
-    let request =
-        Request::new(frame, metric_of(metric)?, scope, wishes, fixed).map_err(Failure::bad_input)?;
-    let name = format!("figures/{}", request.name(frame));
-    let drawn = drawing(frame, data, &request, &stamp(manifest));
+fn figure(folder: &Folder, manifest: &Manifest, data: &Data, request: &Request) -> Result<String, Failure> {
+    scope_of(data, &request.scope)?;
+    let name = file_of(&manifest.frame, request);
+    let drawn = drawing(&manifest.frame, data, request, &stamp(manifest));
     folder.write(&format!("{name}.svg"), drawn.svg.as_bytes())?;
     folder.write(&format!("{name}.png"), &drawn.png)?;
     Ok(name)
+}
+
+/// What a figure shows that the sweep file asks for.
+fn wanted_of(frame: &Frame, metric: usize, wanted: &PlotSpec) -> Result<Request, String> {
+    let wishes = Wishes {
+        x: wanted.x.as_deref(),
+        y: wanted.y.as_deref(),
+        panels: wanted.panels.as_deref(),
+        heat: wanted.heat,
+        log: wanted.log,
+    };
+    Request::new(frame, metric, wanted.scope.as_deref().unwrap_or(OVERALL), wishes, Vec::new())
+}
+
+/// Whether the figures of a sweep can be drawn.
+pub(super) fn check(plan: &SweepPlan) -> Result<(), Diagnostics> {
+    let frame = frame_of(plan);
+    plan.check_plots(|wanted| {
+        let metric = metric(&wanted.metric).expect("the sweep file was read with these metrics");
+        Ok(file_of(&frame, &wanted_of(&frame, metric, wanted)?))
+    })
 }
 
 /// A figure that the sweep file asks for.
@@ -101,15 +119,8 @@ pub(crate) fn draw(
     data: &Data,
     wanted: &PlotSpec,
 ) -> Result<(), Failure> {
-    let wishes = Wishes {
-        x: wanted.x.as_deref(),
-        y: wanted.y.as_deref(),
-        panels: wanted.panels.as_deref(),
-        heat: wanted.heat,
-        log: wanted.log,
-    };
-    let scope = wanted.scope.as_deref().unwrap_or(OVERALL);
-    figure(folder, manifest, data, (&wanted.metric, scope), wishes, Vec::new()).map(drop)
+    let request = wanted_of(&manifest.frame, metric_of(&wanted.metric)?, wanted);
+    figure(folder, manifest, data, &request.map_err(Failure::bad_input)?).map(drop)
 }
 
 /// A figure that the sweep file asks for, as text: what it shows, and its SVG.
@@ -118,19 +129,12 @@ pub(super) fn shown(
     data: &Data,
     wanted: &PlotSpec,
 ) -> Result<(String, String), Failure> {
-    let wishes = Wishes {
-        x: wanted.x.as_deref(),
-        y: wanted.y.as_deref(),
-        panels: wanted.panels.as_deref(),
-        heat: wanted.heat,
-        log: wanted.log,
-    };
-    let scope = wanted.scope.as_deref().unwrap_or(OVERALL);
-    scope_of(data, scope)?;
-    let request = Request::new(&manifest.frame, metric_of(&wanted.metric)?, scope, wishes, Vec::new());
+    let request = wanted_of(&manifest.frame, metric_of(&wanted.metric)?, wanted);
     let request = request.map_err(Failure::bad_input)?;
+    scope_of(data, &request.scope)?;
     let about = METRICS[request.metric].about;
-    Ok((format!("{}, {scope}: {about}", wanted.metric), drawing(&manifest.frame, data, &request, "").svg))
+    let caption = format!("{}, {}: {about}", wanted.metric, request.scope);
+    Ok((caption, drawing(&manifest.frame, data, &request, "").svg))
 }
 
 /// `riosim sweep plot`
@@ -148,8 +152,10 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Failure> {
         heat: args.heat,
         log: args.log,
     };
-    let name = figure(&folder, &manifest, &data, (&args.metric, &args.scope), wishes, fixed?)?;
-    let words = METRICS[metric_of(&args.metric)?].words;
+    let metric = metric_of(&args.metric)?;
+    let request = Request::new(&manifest.frame, metric, &args.scope, wishes, fixed?);
+    let name = figure(&folder, &manifest, &data, &request.map_err(Failure::bad_input)?)?;
+    let words = METRICS[metric].words;
     let file = folder.path().join(name);
     print(&format!("drawn: {words} ({}), as {}.svg and .png\n", args.scope, file.display()))
 }

@@ -474,6 +474,38 @@ fn comparisons_are_paired() {
     assert!(said.contains("folder of a single run"), "{said}");
 }
 
+/// A figure that cannot be drawn is refused before anything runs, with its place.
+#[test]
+fn figures_are_checked_before_the_run() {
+    let home = Home::new();
+    let without = |plots: &str| {
+        let scenario = SCENARIO.split("\"variants\"").next().unwrap().trim_end().trim_end_matches(',');
+        format!(r#"{{ "name": "none", "scenario": {scenario} }}, "plots": {plots} }}"#)
+    };
+    home.write("none.json", &without(r#"[{ "metric": "latency_mean_ns" }]"#));
+    let one = r#""plots": [{ "metric": "latency_mean_ns" }"#;
+    let wrong =
+        |more: &str| SWEEP.replace(one, &format!("{one}, {{ \"metric\": \"latency_mean_ns\"{more} }}"));
+    home.write("twice.json", &wrong(r#", "heat": true"#));
+    for (file, expected) in [
+        ("none.json", "/plots/0: the sweep has no axis to draw along"),
+        (
+            "twice.json",
+            "/plots/1: the figure would take the place of another one: figures/latency_mean_ns-by-",
+        ),
+    ] {
+        for more in [&[][..], &["--dry-run"]] {
+            let said = home.refused(&[&["sweep", file, "--out", "there"], more].concat());
+            assert!(said.replace("\n  │ ", " ").contains(expected) && said.contains("SW008"), "{said}");
+            assert!(!home.at("there").exists());
+        }
+    }
+    home.write("other.json", &wrong(r#", "x": "variant""#));
+    home.ok(&["sweep", "other.json", "--dry-run"]);
+    home.write("none.json", &without("[]"));
+    home.ok(&["sweep", "none.json", "--dry-run"]);
+}
+
 #[test]
 fn figures_on_demand() {
     let home = Home::new();

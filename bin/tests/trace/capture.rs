@@ -235,6 +235,49 @@ fn damage_is_captured() {
     assert_eq!(refused.count(), 1);
 }
 
+/// Every VoQ message that leaves is there: those of refreshes, which repeat to sinks what was said, and those
+/// that are lost, with a mark.
+#[test]
+fn all_voq_messages_are_captured() {
+    for (study, variant, lost) in [
+        ("hol-blocking", "backpressure", 0),
+        ("voq-lost-xon", "refresh-off", 1),
+        ("voq-lost-xon", "refresh-on", 1),
+        ("voq-lost-xon", "damaged", 1),
+    ] {
+        let scenario = fs::read_to_string(root().join("scenarios").join(format!("{study}.json"))).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        for granularity in ["packet", "symbol"] {
+            let set = format!("/links/granularity={granularity}");
+            let common = ["--until", "150 us", "--set", "/run/warmup=0 ps", "--set", &set];
+            let words =
+                [&["run", "-", "--quiet", "--no-figures", "--out", out.to_str().unwrap()], &common[..]];
+            let (code, _, said) = riosim(&words.concat(), &scenario);
+            assert_eq!(code, Some(0), "{said}");
+            let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+            let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+            let mut variants = summary["variants"].as_array().unwrap().iter();
+            let told = variants.find(|told| told["name"] == variant).unwrap();
+            let of = |key: &str| told["fabric"]["symbols"][key].as_u64().unwrap();
+            assert_eq!(of("voq_lost"), lost);
+            assert!(of("voq_refreshes") > 0 || variant != "backpressure", "{granularity}");
+            let (_, file, _folder) = captured(&scenario, &[&["--variant", variant], &common[..]].concat());
+            let crossings = file.crossings();
+            // The third octet behind the delimiter of a symbol ends with cmd of stype2.
+            let messages = crossings.iter().filter(|(_, _, pseudo, wire)| match pseudo[2] {
+                SYMBOL => wire[3] & 7 == 1,
+                kind => kind == MESSAGE,
+            });
+            let marks: Vec<bool> = messages.map(|(.., pseudo, _)| pseudo[3] >> 7 == 1).collect();
+            let marked = marks.iter().filter(|mark| **mark).count() as u64;
+            let sent = of("voq_riding") + of("voq_standalone");
+            let found = (marks.len() as u64, marked);
+            assert_eq!(found, (sent, lost), "{study} {variant} {granularity}");
+        }
+    }
+}
+
 #[test]
 fn captures_are_filtered() {
     let all = captured(SMALL, &[]).1;

@@ -112,6 +112,18 @@ fn json_says_the_same() {
     }
 }
 
+/// Nobody looks at an empty page and wonders: where nothing can be is refused, and where nothing is told.
+#[test]
+fn nothing_is_no_answer() {
+    let of = |more: &[&str]| riosim(&[&["trace", "-"], more].concat(), SMALL);
+    let (code, out, said) = of(&["--from", "1 s"]);
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{said}");
+    assert!(said.contains("--from: 1 s found; allowed: up to the end of the run (60 us)"), "{said}");
+    let (code, out, said) = of(&["--flow", "ask", "--only", "drop"]);
+    assert_eq!((code, out.as_str()), (Some(0), ""), "{said}");
+    assert!(said.contains("nothing that the flags ask for happens in the run"), "{said}");
+}
+
 #[test]
 fn filters_take_away() {
     let all = trace(&["--limit", "0"]);

@@ -4,6 +4,7 @@
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
+use crate::link::port::special;
 use crate::link::symbol::End;
 use crate::link::wire::Function;
 use crate::observe::Build;
@@ -30,18 +31,22 @@ impl<P: Build> Links<P> {
         }
         tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
         cold.stats.voq_refreshes += 1;
-        let rx = &mut self.ports[port.index()].rx;
-        let groups = self.config.devices[rx.device as usize].ports.len().div_ceil(6);
-        let timing = self.timings[rx.timing as usize].wire;
-        for _ in 0..groups {
-            let slot = rx.wire.due(now, Function::Stype2, timing);
+        let rx = &self.ports[port.index()].rx;
+        let groups = self.config.devices[rx.device as usize].ports.len().div_ceil(6) as u8;
+        let (timing, checks) = (self.timings[rx.timing as usize].wire, rx.special & special::CHECK != 0);
+        for group in 0..groups {
+            let slot = self.ports[port.index()].rx.wire.due(now, Function::Stype2, timing);
             if let Some(Some(end)) = self.ends.get_mut(port.index()) {
                 end.note_place(now, slot.start);
             }
+            let stats = &mut self.cold[port.index()].stats;
             if slot.riding {
-                cold.stats.voq_riding += 1;
+                stats.voq_riding += 1;
             } else {
-                cold.stats.voq_standalone += 1;
+                stats.voq_standalone += 1;
+            }
+            if checks {
+                self.check_repeated(port, slot.start, group);
             }
         }
     }

@@ -190,6 +190,10 @@ pub(crate) struct End {
     calls: bool,
     /// The stype2 message that leaves with the symbol of this instant.
     pub message: Option<(EventKey, u16)>,
+    /// stype2 messages that nobody hears, with the instants from which on they leave, and whether they are
+    /// lost: those of refreshes that are no events, and those that are lost on purpose. They are there for
+    /// observers of the wire alone.
+    written: VecDeque<(u64, u16, bool)>,
     /// stype0 functions that have left.
     popped: u64,
     /// Which of them all is the status that carries the message that is due (linked with channels).
@@ -341,6 +345,7 @@ impl End {
             troubled_since: None,
             calls: false,
             message: None,
+            written: VecDeque::new(),
             popped: 0,
             carrier: None,
             carries: None,
@@ -568,6 +573,22 @@ impl End {
     /// the partner has told of no buffer.
     pub fn is_starved(&self, channel: u8) -> bool {
         self.air.is_empty() && self.on_wire.is_none() && self.link.credit(channel).last_told() == 0
+    }
+
+    /// A symbol that leaves from `at` on shows a message that nobody hears.
+    pub fn write_only(&mut self, at: u64, field: u16, lost: bool) {
+        self.written.push_back((at, field, lost));
+    }
+
+    /// The message of [`write_only`](Self::write_only) that the symbol of this instant shows, and whether it
+    /// is lost.
+    fn shown(&mut self, now: u64) -> Option<(u16, bool)> {
+        let &(at, field, lost) = self.written.front()?;
+        if at > now {
+            return None;
+        }
+        self.written.pop_front();
+        Some((field, lost))
     }
 
     /// In packet granularity: a symbol has its place at `at`.

@@ -540,12 +540,15 @@ pub enum Crossed {
     },
     /// A control symbol with its delimiters, of a link in symbol granularity.
     Symbol {
-        /// The link damages it.
+        /// The link damages it, or nobody hears the VoQ message on it.
         damaged: bool,
     },
     /// The 14 stype2 bits of a VoQ message in two octets. In packet granularity nobody knows the rest of its
     /// symbol.
-    Message,
+    Message {
+        /// It is lost.
+        damaged: bool,
+    },
 }
 
 /// A step of a register access through the fabric.

@@ -206,7 +206,7 @@ impl Probe for Riders {
                     self.0.push((port, stype0, (stype0 == 0b101).then_some(vcid)));
                 }
             }
-            Crossed::Message => panic!("on links of symbols every message is on one"),
+            Crossed::Message { .. } => panic!("on links of symbols every message is on one"),
             Crossed::Packet { .. } => {}
         }
     }

@@ -7,7 +7,7 @@ use crate::presets;
 use crate::quantities::Quantities;
 use crate::source;
 use crate::spec::*;
-use crate::topology::good_name;
+use crate::topology::is_file_name;
 use crate::units;
 use models::config::*;
 use models::lp_serial::cost::LaneRate;
@@ -23,12 +23,7 @@ const OBEY_MOST: u64 = 1_000_000;
 
 /// Reads every quantity of the file where it stands, so that an error names that place.
 pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
-    if let Err(why) = good_name(&spec.name) {
-        out.push(Diagnostic::error("SC009", "/name", why));
-    } else if spec.name.contains('/') || spec.name.starts_with('.') {
-        let message = format!("\"{}\" cannot be the name of a folder of results", spec.name);
-        out.push(Diagnostic::error("SC009", "/name", message).help("use letters, digits, - and _"));
-    }
+    is_file_name("/name", &spec.name, "a folder of results", out);
     let media = spec.links.as_ref().is_some_and(|links| crate::medium::named(links.medium).is_some());
     let mut q = Quantities { out, media };
     q.run(filled(&spec.run));

@@ -272,11 +272,11 @@ fn compile_variants(
     let mut findings: Vec<Vec<Diagnostic>> = Vec::new();
     for (i, variant) in variants.iter().enumerate() {
         let at = format!("/variants/{i}");
-        if let Err(why) = topology::good_name(&variant.name) {
-            out.push(Diagnostic::error("SC009", format!("{at}/name"), why));
-        } else if let Some(first) = names.insert(&variant.name, i) {
+        let place = format!("{at}/name");
+        let good = topology::is_file_name(&place, &variant.name, "a file of results", out);
+        if good && let Some(first) = names.insert(&variant.name, i) {
             let message = format!("a second variant is called \"{}\"", variant.name);
-            let item = Diagnostic::error("SC061", format!("{at}/name"), message);
+            let item = Diagnostic::error("SC061", place, message);
             out.push(item.also(format!("/variants/{first}/name"), "the first one"));
         }
         let mut found = Vec::new();

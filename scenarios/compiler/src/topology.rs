@@ -319,6 +319,29 @@ pub fn good_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Most characters of a name that a file or a folder of results has: file systems take 255 octets, with what
+/// is written behind the name.
+const FILE_NAME_MAX: usize = 200;
+
+/// Whether the name at `at` can be that of `what`: a file or a folder of results. It stays where it is put,
+/// and is not hidden.
+pub(crate) fn is_file_name(at: &str, name: &str, what: &str, out: &mut Vec<Diagnostic>) -> bool {
+    let refused = |why: String| Diagnostic::error("SC009", at, why);
+    let item = match good_name(name) {
+        Err(why) => refused(why),
+        Ok(()) if name.contains('/') || name.starts_with('.') => {
+            refused(format!("\"{name}\" cannot be the name of {what}")).help("use letters, digits, - and _")
+        }
+        Ok(()) if name.len() > FILE_NAME_MAX => {
+            refused(format!("a name of {} characters cannot be that of {what}", name.len()))
+                .help(format!("allowed: at most {FILE_NAME_MAX}"))
+        }
+        Ok(()) => return true,
+    };
+    out.push(item);
+    false
+}
+
 /// A list of names for a message: the first few, then how many more.
 pub fn shortened<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let all: Vec<&str> = names.into_iter().collect();

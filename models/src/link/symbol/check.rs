@@ -8,6 +8,7 @@
 use crate::config::IdSize;
 use crate::ids::PortId;
 use crate::link::Links;
+use crate::link::port::Mode;
 use crate::observe::Build;
 use crate::observe::probe::{Crossed, Crossing};
 use crate::packet;
@@ -18,6 +19,7 @@ use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
 use lp_serial::cost::{AddressSize, SymbolSize, idle3_packet_bytes};
 use lp_serial::packet::{BODY_MAX_BYTES, Header, PACKET_MAX_BYTES, View, check, seal, sealed_len, unseal};
 use sim_core::{Fingerprint, Time};
+use voq_backpressure::{Message, codec};
 
 /// How much was checked.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -157,13 +159,31 @@ impl<P: Build> Links<P> {
     }
 
     /// A symbol with a VoQ message leaves `port` at `now`, in packet granularity.
-    pub fn check_message(&mut self, port: PortId, now: u64, field: u16) {
+    pub fn check_message(&mut self, port: PortId, now: u64, field: u16, damaged: bool) {
+        self.note_said(port, field);
         let stype0 = Stype0::Status { ack_id_status: 0, buf_status: 0 };
         let symbol =
             ControlSymbol::new(Form::Long, stype0, Stype1::Nop).and_then(|symbol| symbol.with_stype2(field));
         self.check_octets(symbol.expect("14 bits, on long symbols"));
         if self.observe.probe.follows_wire() {
-            self.tell_crossing(port, now, &field.to_be_bytes(), Crossed::Message);
+            self.tell_crossing(port, now, &field.to_be_bytes(), Crossed::Message { damaged });
+        }
+    }
+
+    /// What `port` says of a group of ports.
+    pub(super) fn note_said(&mut self, port: PortId, field: u16) {
+        self.said.insert((port, codec::View::new(field).group()), field);
+    }
+
+    /// A message of a refresh that is no event takes its place at `at`: it says of its group what `port` has
+    /// said last.
+    pub fn check_repeated(&mut self, port: PortId, at: u64, group: u8) {
+        let clear = || Message::new(group, 0).expect("ports are below 192").to_field();
+        let field = self.said.get(&(port, group)).copied().unwrap_or_else(clear);
+        if self.ports[port.index()].rx.mode() == Mode::Symbols {
+            self.end(port).write_only(at, field, false);
+        } else {
+            self.check_message(port, at, field, false);
         }
     }
 

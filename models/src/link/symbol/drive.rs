@@ -375,8 +375,15 @@ impl<P: Build> Links<P> {
         }
         // What carries a linked message is written when that is known.
         if checks && !carries {
-            let with_message = |(_, field)| symbol.with_stype2(field).expect("14 bits, on long symbols");
-            self.check_symbol(port, now, message.map_or(symbol, with_message), damaged);
+            let heard = message.map(|(_, field)| (field, false));
+            let (symbol, lost) = match heard.or_else(|| self.end(port).shown(now)) {
+                None => (symbol, false),
+                Some((field, lost)) => {
+                    self.note_said(port, field);
+                    (symbol.with_stype2(field).expect("14 bits, on long symbols"), lost)
+                }
+            };
+            self.check_symbol(port, now, symbol, damaged || lost);
         }
         if let Some(message) = message {
             self.send_message(cx, port, message, damaged);

@@ -240,6 +240,7 @@ impl<P: Build> Links<P> {
         end.flying.clear();
         end.due.clear();
         end.places.clear();
+        end.written.clear();
         // What has not left by now does not count.
         tx.packet_ps -= rx.wire.beyond(now);
         if let Some((_, until)) = end.on_wire {

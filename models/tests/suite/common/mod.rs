@@ -658,7 +658,7 @@ impl Probe for Log {
                 self.crossed.0 += 1;
             }
             Crossed::Symbol { .. } => self.crossed.1 += 1,
-            Crossed::Message => assert_eq!(crossing.octets[0] >> 3, 1, "VoQ backpressure"),
+            Crossed::Message { .. } => assert_eq!(crossing.octets[0] >> 3, 1, "VoQ backpressure"),
         }
     }
     fn register(&mut self, event: &RegisterEvent) {

@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::plan::{Requirement, Variant};
 use crate::require::KnowMetric;
 use crate::spec::{Places, Spec};
-use crate::topology::good_name;
+use crate::topology::is_file_name;
 use crate::{Severity, blame, compile, effect, expand, load_for_points, parse, pointer, source, structure};
 use models::sim_core::{Purpose, Stream, path_hash};
 use serde_json::Value;
@@ -174,12 +174,7 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
         serde_json::from_value(value.clone()).expect("the scenario was read with them")
     });
 
-    if let Err(why) = good_name(&spec.name) {
-        out.push(Diagnostic::error("SC009", "/name", why));
-    } else if spec.name.contains('/') || spec.name.starts_with('.') {
-        let message = format!("\"{}\" cannot be the name of a folder of results", spec.name);
-        out.push(Diagnostic::error("SC009", "/name", message).help("use letters, digits, - and _"));
-    }
+    is_file_name("/name", &spec.name, "a folder of results", &mut out);
     let seed = spec.seed.unwrap_or(1);
     let mut remarks = Vec::new();
     let mut reader = Reader { parameters: &parameters, seed, out: &mut out, warnings: &mut remarks };
@@ -506,6 +501,33 @@ impl SweepPlan {
     /// Which they cannot, and where they stand.
     pub fn check_requirements(&self, known: KnowMetric<'_>) -> Result<(), Diagnostics> {
         self.warnings.instead(crate::require::unknown(self.require.iter(), known))
+    }
+
+    /// Whether every figure that the sweep asks for can be drawn: `file` says into which file, or why not.
+    ///
+    /// # Errors
+    /// Which cannot, and where they stand.
+    pub fn check_plots(&self, file: impl Fn(&PlotSpec) -> Result<String, String>) -> Result<(), Diagnostics> {
+        let (mut files, mut out) = (Vec::new(), Vec::new());
+        for (index, plot) in self.plots.iter().enumerate() {
+            let at = format!("/plots/{index}");
+            match file(plot) {
+                Err(why) => {
+                    let help = "a figure lies along an axis; x, y and panels are three different ones";
+                    out.push(Diagnostic::error("SW008", at, why).help(help));
+                }
+                Ok(name) => {
+                    if let Some(first) = files.iter().position(|other| *other == name) {
+                        let message = format!("the figure would take the place of another one: {name}");
+                        let help = "figures differ in metric, flow or axes";
+                        let item = Diagnostic::error("SW008", at, message).help(help);
+                        out.push(item.also(format!("/plots/{first}"), "this one"));
+                    }
+                    files.push(name);
+                }
+            }
+        }
+        self.remarks.instead(out)
     }
 
     /// The level of each axis at a point.
