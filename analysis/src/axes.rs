@@ -338,6 +338,8 @@ pub(crate) enum Key {
     /// Points that no line joins.
     Points(Stroke),
     Box(RGBColor),
+    /// A cell of a heat map: of this colour and hatched, or empty.
+    Cell(Option<RGBColor>),
 }
 
 const KEY_HEIGHT: f64 = 21.0;
@@ -387,9 +389,45 @@ pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries:
                 scene.rect(left, middle - 6.5, 13.0, 13.0, *color);
                 20.0
             }
+            Key::Cell(color) => {
+                let (top, size) = (middle - 6.5, (13.0, 13.0));
+                if let Some(color) = color {
+                    scene.rect(left, top, 13.0, 13.0, *color);
+                    hatch(scene, (left, top), size, WHITE);
+                }
+                scene.frame((left, top), size);
+                20.0
+            }
         };
         scene.text((left + sample, middle + 4.6), text, LABEL, Align::Left);
     }
+}
+
+/// From line to line of a hatched rectangle, page units along an edge.
+const HATCH: f64 = 7.0;
+
+/// Hatches a rectangle. Lines go on from one rectangle to its neighbour, and a small one has some, too.
+pub(crate) fn hatch(scene: &mut Scene, (x, y): (f64, f64), (width, height): (f64, f64), color: RGBColor) {
+    let pitch = HATCH.min(0.5 * (width + height));
+    // along a line x + y is the same
+    let (first, last) =
+        (libm::ceil((x + y) / pitch) as i64, libm::floor((x + width + y + height) / pitch) as i64);
+    for sum in (first..=last).map(|line| line as f64 * pitch) {
+        let (left, right) = (libm::fmax(x, sum - y - height), libm::fmin(x + width, sum - y));
+        if right > left {
+            scene.line(&[(left, sum - left), (right, sum - right)], color, 1);
+        }
+    }
+}
+
+/// A label of so much room: of a long one the words are cut, and the unit at its end stays.
+pub(crate) fn with_unit(words: &str, unit: &str, room: f64) -> String {
+    let end = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+    let all = format!("{words}{end}");
+    if text_width(&all, LABEL) <= room {
+        return all;
+    }
+    shorten(words, LABEL, room - text_width(&end, LABEL)) + &end
 }
 
 /// Title and subtitle; returns where the rest may begin.

@@ -418,13 +418,28 @@ fn latency_cdf(
     let columns = if panels().count() > 1 { 2 } else { 1 };
     let rows = panels().count().max(1).div_ceil(columns);
     let keys = variant_keys(reports, level);
-    let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN);
     let (gap, plot) = (74.0, if columns == 1 { 340.0 } else { 230.0 });
     // room for the label and the longest text of a tick, left of each panel
     let texts = vertical.marks().into_iter().map(|(_, text)| text_width(&text, TICK));
     let beside = texts.fold(0.0, f64::max) + 34.0;
     let (left, gap) = (MARGIN + beside.max(58.0), beside.max(gap));
     let width = (PAGE - MARGIN - left - gap * (columns - 1) as f64) / columns as f64;
+    let panel_title = |(name, group): (&str, &[usize])| {
+        let flow = format!("flow {name}");
+        if group.len() < 2 || groups.len() < 2 {
+            return shorten(&flow, PANEL, width);
+        }
+        let these = named(name, group);
+        let whole = format!("{flow}, {these}");
+        match text_width(&whole, PANEL) <= width {
+            true => whole,
+            false => format!("{}\n{}", shorten(&flow, PANEL, width), shorten(&these, PANEL, width)),
+        }
+    };
+    let titles: Vec<String> = panels().map(panel_title).collect();
+    // the second line of a title stands where the legend would end
+    let high = if titles.iter().any(|title| title.contains('\n')) { 14.0 } else { 0.0 };
+    let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + high;
     let panel_at = |index: usize, y: f64| Panel {
         x: left + (index % columns) as f64 * (width + gap),
         y,
@@ -511,22 +526,9 @@ fn latency_cdf(
             if text_width(&all, LABEL) <= plot { all } else { format!("{short} that take longer (%)") }
         }
     };
-    for (index, (name, group)) in panels().enumerate() {
+    for (index, (_, group)) in panels().enumerate() {
         let panel = panel_at(index, top + (index / columns) as f64 * pitch + 34.0);
-        let flow = format!("flow {name}");
-        let title = match group {
-            [_, _, ..] if groups.len() > 1 => {
-                let these = named(name, group);
-                let whole = format!("{flow}, {these}");
-                if text_width(&whole, PANEL) <= width {
-                    whole
-                } else {
-                    format!("{}\n{}", shorten(&flow, PANEL, width), shorten(&these, PANEL, width))
-                }
-            }
-            _ => shorten(&flow, PANEL, width),
-        };
-        panel.draw(&mut scene, &title, &format!("latency{}", panel.horizontal.scale_word()), &label);
+        panel.draw(&mut scene, &titles[index], &format!("latency{}", panel.horizontal.scale_word()), &label);
         let mut filled = false;
         for &(variant, ref points) in &drawn[index] {
             let place = group.iter().position(|other| *other == variant).unwrap_or(0);

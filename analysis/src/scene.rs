@@ -3,6 +3,7 @@
 //! A figure is laid out once, into a list of lines, rectangles and texts in page units; both backends draw
 //! the same list, so SVG and PNG cannot differ. Text is measured with the embedded font.
 
+use crate::axes::GREY;
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -198,6 +199,12 @@ impl Scene {
 
     pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, color: RGBColor) {
         self.polygon(&[(x, y), (x + width, y), (x + width, y + height), (x, y + height)], color);
+    }
+
+    /// The edges of a rectangle.
+    pub fn frame(&mut self, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let (right, bottom) = (x + width, y + height);
+        self.line(&[(x, y), (right, y), (right, bottom), (x, bottom), (x, y)], GREY, 1);
     }
 
     /// Text with its baseline at `at`.

@@ -5,7 +5,7 @@
 
 use crate::enumeration::EnumerationSummary;
 use crate::flows::{FlowSummary, HostSummary};
-use crate::num::{Num, ratio};
+use crate::num::{Num, ratio, time_text};
 use crate::ports::Ports;
 use crate::report::VariantReport;
 use crate::require::JudgedSummary;
@@ -164,6 +164,11 @@ pub struct FingerprintSummary {
     pub outcome: String,
     /// Every effect.
     pub trajectory: String,
+}
+
+/// A stall in words: when it was found, and the first of those who wait.
+pub(crate) fn stall_text(kind: &str, at_us: f64, first: &str) -> String {
+    format!("{kind} found at {}: {first}", time_text(at_us * 1e6))
 }
 
 fn us(ps: u64) -> Num {

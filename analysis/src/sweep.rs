@@ -17,7 +17,7 @@ pub mod table;
 
 use crate::estimate::half_width;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use metrics::{ARRIVED_SHARE, METRICS, Metric, ScopeRow, measure, metric};
 
@@ -76,6 +76,35 @@ pub struct StopRule {
     pub relative: bool,
 }
 
+impl StopRule {
+    /// Half width of the interval of these values, as the rule counts it.
+    fn width(&self, values: &[f64]) -> f64 {
+        let own = half_width(values);
+        if self.relative { own / libm::fabs(mean(values)) } else { own }
+    }
+
+    fn is_met(&self, values: &[f64]) -> bool {
+        let scale = if self.relative { libm::fabs(mean(values)) } else { 1.0 };
+        half_width(values) <= self.half_width * scale
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Points that a stop rule leaves as they are: all their replications are there, and their intervals are
+/// wider than it wants.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Missed {
+    /// How many they are.
+    pub points: usize,
+    /// The one with the widest interval.
+    pub worst: u32,
+    /// Half width of that, as the rule counts it.
+    pub half_width: f64,
+}
+
 /// How many replications a point has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
@@ -108,10 +137,7 @@ impl Rule {
         };
         let values: Vec<f64> = runs.iter().map(value).map(|value| value.unwrap_or(f64::NAN)).collect();
         for k in self.min..=self.max.min(known) {
-            let first = &values[..k as usize];
-            let mean = first.iter().sum::<f64>() / f64::from(k);
-            let wanted = if stop.relative { stop.half_width * libm::fabs(mean) } else { stop.half_width };
-            if half_width(first) <= wanted {
+            if stop.is_met(&values[..k as usize]) {
                 return Ok(k);
             }
         }
@@ -120,6 +146,23 @@ impl Rule {
         }
         // a quarter more at a time: few rounds, little in vain
         Err((known + (known / 4).max(1)).clamp(self.min, self.max))
+    }
+
+    /// Points with a value in each of their replications, of which there are no more, that are not known as
+    /// well as the stop rule wants; `None` if there are none.
+    pub fn missed(&self, data: &Data) -> Option<Missed> {
+        let stop = self.stop.as_ref()?;
+        let index = metric(&stop.metric)?;
+        let width = |point: u32| {
+            let values = data.values(point, &stop.scope, index);
+            let values: Vec<f64> = values.into_iter().map(|value| value.1).collect();
+            let whole = values.len() as u32 == self.max && !stop.is_met(&values);
+            whole.then(|| (point, stop.width(&values)))
+        };
+        let points: BTreeSet<u32> = data.runs.keys().map(|run| run.0).collect();
+        let missed: Vec<(u32, f64)> = points.into_iter().filter_map(width).collect();
+        let (worst, half_width) = missed.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(Missed { points: missed.len(), worst, half_width })
     }
 }
 
@@ -184,8 +227,8 @@ pub struct Mean {
 impl Mean {
     /// Of independent values; `None` without any.
     pub fn of(values: &[f64]) -> Option<Mean> {
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        (!values.is_empty()).then(|| Mean { mean, half_width: half_width(values), count: values.len() })
+        let known = || Mean { mean: mean(values), half_width: half_width(values), count: values.len() };
+        (!values.is_empty()).then(known)
     }
 }
 
@@ -221,6 +264,33 @@ pub(crate) mod tests {
         assert_eq!(rule(2.5, false).settled(&all), Ok(3));
         assert_eq!(rule(2.5 / 11.0, true).settled(&all), Ok(3));
         assert_eq!(rule(1e-9, false).settled(&all), Ok(8));
+    }
+
+    /// By hand: half widths of two values are t times half of their distance, t = 12.706 2. Points of 10 and
+    /// 12, of 10 and 10.1, of 10 and 11, and one that is begun; wanted are 0.7, or 0.066 of the mean, so the
+    /// first (12.7, 1.155 of 11) and the third (6.35, 0.605 of 10.5) do not get there, and the second (0.635,
+    /// 0.063 of 10.05) does.
+    #[test]
+    fn points_that_do_not_get_there_are_counted() {
+        let mut data = Data::default();
+        for (point, values) in [&[10.0, 12.0][..], &[10.0, 10.1], &[10.0, 11.0], &[5.0]].iter().enumerate() {
+            for (place, value) in values.iter().enumerate() {
+                data.runs.insert((point as u32, place as u32 + 1), run(*value));
+            }
+        }
+        for (wanted, relative, law) in [(0.7, false, 12.706_2), (0.066, true, 12.706_2 / 11.0)] {
+            let rule = Rule { max: 2, ..rule(wanted, relative) };
+            let missed = rule.missed(&data).expect("two of them");
+            assert_eq!((missed.points, missed.worst), (2, 0));
+            assert!((missed.half_width - law).abs() < 1e-4, "{missed:?}");
+            assert_eq!(Rule { max: 3, ..rule.clone() }.missed(&data), None, "there may be more replications");
+            assert_eq!(Rule { stop: None, ..rule }.missed(&data), None);
+        }
+        assert_eq!(Rule { max: 2, ..rule(20.0, false) }.missed(&data), None);
+        // of what a run has no value nobody knows how wide it is
+        data.runs.get_mut(&(0, 1)).unwrap().rows[0].values.fill(None);
+        let missed = Rule { max: 2, ..rule(0.7, false) }.missed(&data).expect("the third");
+        assert_eq!((missed.points, missed.worst), (1, 2));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::num::{count_text, counted_text, three_digits, time_text};
 use crate::ports::Ports;
 use crate::report::{FlowReport, VariantReport};
 use crate::require;
-use crate::summary::VariantSummary;
+use crate::summary::{VariantSummary, stall_text};
 use crate::{links, protocol};
 use models::config::{Buffering, DeviceModel};
 use models::probe::Cause;
@@ -227,12 +227,8 @@ pub fn variant(report: &VariantReport) -> String {
         ));
     }
     for stall in &summary.stalls {
-        let at = time_text(stall.at_us.0 * 1e6);
-        say(format_args!(
-            "  {} found at {at}: {}",
-            stall.kind,
-            stall.walk.first().map_or("", String::as_str)
-        ));
+        let first = stall.walk.first().map_or("", String::as_str);
+        say(format_args!("  {}", stall_text(stall.kind, stall.at_us.0, first)));
     }
     for law in &report.broken {
         say(format_args!("  BROKEN INVARIANT {law}"));

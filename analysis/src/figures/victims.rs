@@ -20,6 +20,9 @@ const PITCH: f64 = 23.0;
 const BETWEEN: f64 = 7.0;
 const GAP: f64 = 26.0;
 
+/// From line to line of the label of a column.
+const LABEL_PITCH: f64 = 15.0;
+
 /// Room for the names of flows.
 const FLOW_WIDTH: f64 = 150.0;
 
@@ -98,17 +101,48 @@ struct Tail {
     label: &'static str,
     /// Quantile; `None`: the mean of those that arrived.
     quantile: Option<f64>,
+    /// What lies beyond it.
+    beyond: &'static str,
 }
 
 /// Percentiles are those of all that was asked for: what never comes takes longer than any time.
 const TAILS: [Tail; 4] = [
-    Tail { heading: "latency, 99.9 %", label: "99.9th percentile (logarithmic)", quantile: Some(0.999) },
-    Tail { heading: "latency, 99 %", label: "99th percentile (logarithmic)", quantile: Some(0.99) },
-    Tail { heading: "latency, median", label: "median (logarithmic)", quantile: Some(0.5) },
-    Tail { heading: "latency, mean", label: "mean of those that arrived (logarithmic)", quantile: None },
+    Tail {
+        heading: "latency, 99.9 %",
+        label: "99.9th percentile (logarithmic)",
+        quantile: Some(0.999),
+        beyond: "0.1 %",
+    },
+    Tail {
+        heading: "latency, 99 %",
+        label: "99th percentile (logarithmic)",
+        quantile: Some(0.99),
+        beyond: "1 %",
+    },
+    Tail { heading: "latency, median", label: "median (logarithmic)", quantile: Some(0.5), beyond: "half" },
+    Tail {
+        heading: "latency, mean",
+        label: "mean of those that arrived (logarithmic)",
+        quantile: None,
+        beyond: "",
+    },
 ];
 
+/// A label in lines that have so much room: parted before it says what a mark is, or how its axis is.
+fn label_lines(label: &str, room: f64) -> Vec<&str> {
+    let part = || label.find("; ").map(|at| at + 1).or_else(|| label.find(" ("));
+    match part().filter(|_| text_width(label, TICK) > room) {
+        Some(at) => vec![&label[..at], label[at..].trim_start()],
+        None => vec![label],
+    }
+}
+
 impl Tail {
+    /// What it is called.
+    fn name(&self) -> &'static str {
+        self.label.split(" (").next().unwrap_or(self.label)
+    }
+
     /// Picoseconds; infinite if more than what is beyond the quantile never comes; `None` if too few arrived
     /// to know it.
     fn of(&self, report: &VariantReport, flow: &FlowReport) -> Option<f64> {
@@ -316,7 +350,11 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         }
     }
     let (top, height) = (102.0, y - 102.0);
-    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
+    let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
+    // labels stand below the middles of their columns, which are this far apart
+    let labels = columns.each_ref().map(|column| label_lines(column.label, width + GAP - 8.0));
+    let below = LABEL_PITCH * labels.iter().map(|lines| lines.len() - 1).max().unwrap_or(0) as f64;
+    let mut scene = Scene::new(PAGE as u32, (top + height + 60.0 + below) as u32);
     let declared = "victims and hot flows as the scenario declares them";
     let others = other_hot_flows(reports);
     let title = "What congestion costs the flows that are not hot";
@@ -324,11 +362,13 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     // of which part of the run each share is
     let measured = if short.is_empty() || greedy { "" } else { measured };
     let never = match (never, tail.quantile) {
-        (true, Some(_)) => {
-            "the median is that of all that was asked for; never: half or more of it never came"
-        }
-        (false, Some(_)) if !short.is_empty() => "percentiles are those of all that was asked for",
-        _ => "",
+        (true, Some(_)) => format!(
+            "the {} is that of all that was asked for; never: {} or more of it never came",
+            tail.name(),
+            tail.beyond
+        ),
+        (false, Some(_)) if !short.is_empty() => "percentiles are those of all that was asked for".into(),
+        _ => String::new(),
     };
     let mut shown: Vec<&str> = Vec::new();
     for row in &rows {
@@ -338,9 +378,8 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     }
     let rates = steady::rates(reports, &shown);
     let times = steady::times(reports, &shown, steady::Quantity::Latency(PACKETS));
-    let more = joined(&[declared, &others, &short, measured, never, &rates, &times]);
+    let more = joined(&[declared, &others, &short, measured, &never, &rates, &times]);
     heading(&mut scene, title, &subtitle(caption, &more));
-    let width = (PAGE - MARGIN - left - 2.0 * GAP) / 3.0;
     for (n, column) in columns.iter().enumerate() {
         // Room for the value behind the longest bar.
         let x = left + n as f64 * (width + GAP);
@@ -350,7 +389,10 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
         scene.line(&[(x, top), (x, top + height)], GREY, 1);
         scene.text((x, top - 10.0), column.heading, PANEL, Align::Left);
         let middle = x + panel.width / 2.0;
-        scene.text((middle, top + height + 38.0), column.label, TICK, Align::Center);
+        for (line, text) in labels[n].iter().enumerate() {
+            let y = top + height + 38.0 + LABEL_PITCH * line as f64;
+            scene.text((middle, y), text, TICK, Align::Center);
+        }
         for (at, &value) in column.values.iter().enumerate() {
             let (y, look) = (places[at], stroke(rows[at].variant));
             if value.is_infinite() {

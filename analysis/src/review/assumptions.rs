@@ -159,7 +159,7 @@ fn warnings(run: &Run) -> Vec<String> {
             }
         }
         for stall in list(variant, "stalls") {
-            say(format!("{} found at {} us", word(stall, "kind"), stall["at_us"]));
+            say(tables::stall(stall));
         }
         for law in list(&variant["conservation"], "broken") {
             say(format!("broken invariant: {}", law.as_str().unwrap_or("")));

@@ -5,8 +5,9 @@ use super::files::{Csv, list, number, real, word};
 use super::html::Html;
 use super::{Run, Sweep, verdict_class};
 use crate::flows;
-use crate::num::{count_text, share_text, three_digits, time_text};
+use crate::num::{count_text, counted_text, share_text, three_digits, time_text};
 use crate::require::{Verdict, endless};
+use crate::summary::stall_text;
 use crate::sweep::compare;
 use crate::sweep::paired::Paired;
 use serde_json::Value;
@@ -137,11 +138,43 @@ fn arrived(of: &Value) -> Cell {
     }
 }
 
-/// Question, verdicts, and how to get the same again.
+/// A stall of `summary.json`, in words.
+pub(super) fn stall(told: &Value) -> String {
+    let first = list(told, "walk").first().and_then(Value::as_str).unwrap_or("");
+    stall_text(word(told, "kind"), real(&told["at_us"]), first)
+}
+
+/// Variants in which something stood still, before their verdicts: numbers of a run that was stopped are of
+/// what came before.
+fn stalls(html: &mut Html, run: &Run) {
+    for (variant, simulated) in variants(run).iter().zip(&run.variants) {
+        let all = list(variant, "stalls");
+        let Some(first) = all.first() else { continue };
+        let stopped = if simulated.config.stop_on_stall { " was stopped before its end" } else { "" };
+        let more = match all.len() - 1 {
+            0 => String::new(),
+            more => format!(" ({} under Warnings)", counted_text(more as u64, "more stalls")),
+        };
+        let text = format!("Variant {}{stopped}: {}{more}", simulated.name, stall(first));
+        html.element("p", &[("class", verdict_class(Verdict::Fail.name()))], &text);
+        let others = list(first, "walk").iter().skip(1).filter_map(Value::as_str);
+        let others: Vec<&str> = others.collect();
+        if !others.is_empty() {
+            html.raw("<ul>");
+            for line in others {
+                html.element("li", &[], line);
+            }
+            html.raw("</ul>");
+        }
+    }
+}
+
+/// Question, stalls, verdicts, and how to get the same again.
 pub(super) fn cover(html: &mut Html, section: usize, run: &Run) {
     if !run.description.is_empty() {
         html.element("p", &[], &run.description);
     }
+    stalls(html, run);
     let judged: Vec<(&str, &Value)> = variants(run)
         .iter()
         .flat_map(|variant| list(variant, "require").iter().map(|one| (word(variant, "name"), one)))
@@ -361,6 +394,45 @@ pub(super) fn stamp(run: &Run) -> String {
     format!("{}, seed {seed}{version}", word(&run.summary, "scenario"))
 }
 
+/// Of what belongs to flows as much as is drawn, in the order in which it stands, and how much is not: first
+/// that of flows of which something is required, then that of those that the scenario declares, then that of
+/// those that carry most in one of the variants.
+fn worth_drawing<T>(run: &Run, all: Vec<(String, T)>) -> (Vec<T>, usize) {
+    // not required, not declared, payload rate, place
+    let mut ranks: BTreeMap<&str, (bool, bool, f64, usize)> = BTreeMap::new();
+    for (place, flow) in variants(run).iter().flat_map(|variant| list(variant, "flows")).enumerate() {
+        let rank = ranks.entry(word(flow, "name")).or_insert((true, true, 0.0, place));
+        rank.1 &= !flow["role"].is_string();
+        rank.2 = rank.2.max(flow["goodput_gbps"]["value"].as_f64().unwrap_or(0.0));
+    }
+    let required = variants(run).iter().flat_map(|variant| list(variant, "require"));
+    for one in required.filter(|one| word(one, "of") == "flow") {
+        if let Some(rank) = ranks.get_mut(word(one, "name")) {
+            rank.0 = false;
+        }
+    }
+    let rank = |at: &usize| ranks.get(all[*at].0.as_str()).copied().unwrap_or((true, true, 0.0, usize::MAX));
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by(|a, b| {
+        let (a, b) = (rank(a), rank(b));
+        (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)).then(a.3.cmp(&b.3))
+    });
+    let mut is_drawn = vec![false; all.len()];
+    order.into_iter().take(LINES).for_each(|at| is_drawn[at] = true);
+    let left_out = all.len().saturating_sub(LINES);
+    (all.into_iter().zip(is_drawn).filter(|one| one.1).map(|one| one.0.1).collect(), left_out)
+}
+
+/// Which flows are drawn, where not all are.
+fn choice(left_out: usize) -> &'static str {
+    match left_out {
+        0 => "",
+        _ => {
+            "; of flows of which something is required, then of declared ones, then of those that carry most"
+        }
+    }
+}
+
 /// Distributions of all flows, on logarithmic axes.
 pub(super) fn latency(html: &mut Html, run: &Run) {
     let mut all = Vec::new();
@@ -371,12 +443,12 @@ pub(super) fn latency(html: &mut Html, run: &Run) {
             let flow = word(told, "name");
             let points = beyond(&of[flow]["latency"], told["arrived_share"].as_f64().unwrap_or(1.0));
             if !points.is_empty() {
-                all.push(Series { name: format!("{flow}, {name}"), points, ..Series::default() });
+                let name = format!("{flow}, {name}");
+                all.push((flow.to_owned(), Series { name, points, ..Series::default() }));
             }
         }
     }
-    let left_out = all.len().saturating_sub(LINES);
-    all.truncate(LINES);
+    let (series, left_out) = worth_drawing(run, all);
     let marks = deadlines(run);
     let required = if marks.is_empty() { "" } else { ", with what is required" };
     let short = variants(run).iter().flat_map(|variant| list(variant, "flows"));
@@ -384,11 +456,11 @@ pub(super) fn latency(html: &mut Html, run: &Run) {
     let rest = if short { "; what did not arrive takes longer than any time" } else { "" };
     let title = format!("Share of packets that take longer, by flow and variant{rest}");
     let chart = Chart {
-        title: format!("{title}{required} ({})", stamp(run)),
+        title: format!("{title}{required}{} ({})", choice(left_out), stamp(run)),
         x: "latency, creation to last bit at the destination",
         y: "share that takes longer",
         log: true,
-        series: all,
+        series,
         marks,
     };
     figure(html, &chart, left_out, "No packet was delivered in the measured part.");
@@ -425,21 +497,17 @@ pub(super) fn causes(html: &mut Html, section: usize, run: &Run) {
                 Cell::number(&parts[*cause]["share"], |share| format!("{:.1} %", 100.0 * share))
             }));
             cells.push(row);
-            rows.push((name, mean * 1e3, shares));
+            rows.push((word(flow, "name").to_owned(), (name, mean * 1e3, shares)));
         }
     }
     if rows.is_empty() {
         html.element("p", &[("class", "soft")], "Nothing was delivered in the measured part.");
         return;
     }
-    let left_out = rows.len().saturating_sub(LINES);
-    rows.truncate(LINES);
+    let (rows, left_out) = worth_drawing(run, rows);
     html.raw("<figure>");
-    html.element(
-        "figcaption",
-        &[],
-        &format!("Mean time, cause by cause; every picosecond has one ({})", stamp(run)),
-    );
+    let about = "Mean time, cause by cause; every picosecond has one";
+    html.element("figcaption", &[], &format!("{about}{} ({})", choice(left_out), stamp(run)));
     html.drawing(&charts::bars("Where the time goes", &names, &rows)).raw("</figure>");
     if left_out > 0 {
         html.element("p", &[("class", "soft")], &format!("{left_out} more flows are in the table."));
@@ -463,21 +531,21 @@ pub(super) fn whole(flow: &Value) -> (&'static str, &Value, f64) {
 /// Throughput and queues.
 pub(super) fn over_time(html: &mut Html, run: &Run) {
     let mut flows: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
-    let mut order: Vec<String> = Vec::new();
+    let mut order: Vec<(String, String)> = Vec::new();
     for row in Csv::new(&run.flows).rows() {
         let name = format!("{}, {}", row.get("flow"), row.get("variant"));
         if !flows.contains_key(&name) {
-            order.push(name.clone());
+            order.push((row.get("flow").to_owned(), name.clone()));
         }
         flows.entry(name).or_default().push((number(row.get("time_us")), number(row.get("delivered_gbps"))));
     }
-    let series: Vec<Series> = order
+    let (drawn, left_out) = worth_drawing(run, order);
+    let series = drawn
         .into_iter()
         .filter_map(|name| Some(Series { points: mean_of(flows.remove(&name)?), name, ..Series::default() }))
         .collect();
-    let left_out = series.len().saturating_sub(LINES);
-    let title = format!("Payload of all packets delivered, by flow and variant ({})", stamp(run));
-    let series = series.into_iter().take(LINES).collect();
+    let about = "Payload of all packets delivered, by flow and variant";
+    let title = format!("{about}{} ({})", choice(left_out), stamp(run));
     let chart = Chart { title, x: "time, µs", y: "Gb/s", series, ..Chart::default() };
     figure(html, &chart, left_out, "There is no series of throughput in the folder.");
     let mut queues: Vec<Series> = Vec::new();
@@ -644,12 +712,12 @@ fn differences(html: &mut Html, (about, paired): &(String, Paired), stamp: &str)
             other => other.text().to_owned(),
         };
         let text = format!(
-            "Over all {} pairs, each point weighing the same: {first} {}, {name} {}, difference {}{half}: \
-             {verdict}.",
+            "Over all {} pairs, each point weighing the same: {first} {}, {name} {}, difference {}{half}: {}.",
             count_text(whole.pairs as u64),
             three_digits(whole.a),
             three_digits(whole.b),
             three_digits(whole.difference.mean),
+            whole.said(&verdict),
         );
         html.element("li", &[], &text);
     }

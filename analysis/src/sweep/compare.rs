@@ -12,6 +12,7 @@
 use super::metrics::{ARRIVED_SHARE, METRICS, metric as position};
 use super::{Data, Frame, Mean};
 use crate::estimate::t_of_95;
+use crate::num::{counted_text, share_text};
 use std::collections::BTreeMap;
 
 /// One side: a sweep, with some axes standing still.
@@ -68,11 +69,30 @@ pub struct Comparison {
     pub difference: Mean,
     /// Pairs of runs.
     pub pairs: usize,
+    /// Points with a pair, of how many that both sides have.
+    pub points: [usize; 2],
     /// What it says.
     pub verdict: Verdict,
     /// Of times: the share of what was asked for that arrived in A and in B, if that is not all of it. What
     /// did not arrive is in neither mean.
     pub arrived: Option<[f64; 2]>,
+}
+
+impl Comparison {
+    /// What the difference says, `verdict` in words, and what it says nothing about: points where a side has
+    /// no value, and what did not arrive.
+    pub fn said(&self, verdict: &str) -> String {
+        let [own, all] = self.points;
+        let points = match own < all {
+            true => format!(" ({own} of {})", counted_text(all as u64, "points")),
+            false => String::new(),
+        };
+        let arrived = self.arrived.map_or(String::new(), |shares| {
+            let [a, b] = shares.map(share_text);
+            format!(", of those that arrived: {a} → {b}")
+        });
+        format!("{verdict}{points}{arrived}")
+    }
 }
 
 /// Points of both sides that belong together, by the labels of the axes that do not stand still.
@@ -146,14 +166,15 @@ pub fn compare_one(
     metric: usize,
 ) -> Option<Comparison> {
     // Of each point with pairs: (replication, value of A, value of B).
-    let of_point = |&(point_a, point_b): &(u32, u32)| {
+    let of_point = |&(point_a, point_b): &(u32, u32)| -> Vec<(u32, f64, f64)> {
         let theirs = b.data.values(point_b, scope, metric);
         let other = |replication: u32| theirs.iter().find(|(number, _)| *number == replication);
         let ours = a.data.values(point_a, scope, metric).into_iter();
         ours.filter_map(|(replication, value)| Some((replication, value, other(replication)?.1))).collect()
     };
-    let points: Vec<Vec<(u32, f64, f64)>> =
-        pairs.iter().map(of_point).filter(|point: &Vec<_>| !point.is_empty()).collect();
+    let every = pairs.iter().map(|pair| (*pair, of_point(pair)));
+    let (own, points): (Vec<(u32, u32)>, Vec<Vec<(u32, f64, f64)>>) =
+        every.filter(|(_, point)| !point.is_empty()).unzip();
     let difference = mean_difference(&points)?;
     let values = || points.iter().flatten();
     let over_points = |value: fn(&(u32, f64, f64)) -> f64| {
@@ -174,8 +195,9 @@ pub fn compare_one(
         b: over_points(|pair| pair.2),
         difference,
         pairs: values().count(),
+        points: [own.len(), pairs.len()],
         verdict,
-        arrived: METRICS[metric].is_of_arrived().then(|| arrived(a, b, pairs, scope)).flatten(),
+        arrived: METRICS[metric].is_of_arrived().then(|| arrived(a, b, &own, scope)).flatten(),
     })
 }
 
@@ -340,6 +362,37 @@ mod tests {
         for metric in ["accepted_load", "goodput_gbps", "stalls", "warmup_us"] {
             assert_eq!(arrived(Some(1.0), Some(0.5), metric), None, "{metric}");
         }
+    }
+
+    /// By hand: at the second of two points nothing arrives in B, so there is no time to compare, and of the
+    /// first a half arrives. A time is of the first point alone, and so is the share that it tells; the
+    /// share itself is of both: 1 and (0.5 + 0) / 2.
+    #[test]
+    fn a_comparison_of_some_points_says_of_how_many() {
+        let (time, share) = (position("latency_p99_ns").unwrap(), position(ARRIVED_SHARE).unwrap());
+        let a = side(&["0.1", "0.2"], |_, _| 500.0);
+        let mut b = side(&["0.1", "0.2"], |_, r| 400.0 + f64::from(r));
+        let told = |a: &(Frame, Data), b: &(Frame, Data), metric| {
+            let (a, b) =
+                (Side { frame: &a.0, data: &a.1, fixed: &[] }, Side { frame: &b.0, data: &b.1, fixed: &[] });
+            compare_one(a, b, &[(0, 0), (1, 1)], OVERALL, metric).unwrap()
+        };
+        let mut whole = a.clone();
+        whole.1.runs.values_mut().for_each(|run| run.rows[0].values[share] = Some(1.0));
+        let a = whole;
+        for ((point, _), run) in &mut b.1.runs {
+            run.rows[0].values[share] = Some(if *point == 0 { 0.5 } else { 0.0 });
+            if *point == 1 {
+                run.rows[0].values[time] = None;
+            }
+        }
+        let found = told(&a, &b, time);
+        assert_eq!((found.points, found.pairs, found.arrived), ([1, 2], 4, Some([1.0, 0.5])));
+        let law = "B is lower (1 of 2 points), of those that arrived: 100.0 % → 50.0 %";
+        assert_eq!(found.said(found.verdict.text()), law);
+        let shares = told(&a, &b, share);
+        assert_eq!((shares.points, shares.a, shares.b), ([2, 2], 1.0, 0.25));
+        assert_eq!(shares.said("lower"), "lower");
     }
 
     #[test]

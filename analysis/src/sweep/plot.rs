@@ -4,8 +4,8 @@
 use super::metrics::{Kind, METRICS};
 use super::{Data, Frame, FrameAxis, Mean};
 use crate::axes::{
-    Axis, GREY, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, foot, heading, legend, legend_height,
-    shorten, stroke,
+    Axis, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, WHITE, foot, hatch, heading, legend,
+    legend_height, shorten, stroke, with_unit,
 };
 use crate::num::{TimeUnit, three_digits, time_text};
 use crate::scene::{Align, Scene, text_width};
@@ -263,36 +263,30 @@ impl Scale {
         (value * self.factor).clamp(self.axis.low, self.axis.high)
     }
 
-    fn label(&self, metric: usize) -> String {
-        let words = METRICS[metric].words;
-        if self.unit.is_empty() { words.into() } else { format!("{words} ({})", self.unit) }
-    }
-
     fn text(&self, value: f64) -> String {
         if self.axis.ticks == Ticks::Times { time_text(value) } else { three_digits(value) }
     }
 }
 
-fn axis_label(axis: &FrameAxis) -> String {
-    let name = axis.name.replace('_', " ");
-    if axis.unit.is_empty() { name } else { format!("{name} ({})", axis.unit) }
+fn axis_label(axis: &FrameAxis, room: f64) -> String {
+    with_unit(&axis.name.replace('_', " "), &axis.unit, room)
 }
 
-/// Places of the values of the horizontal axis, the axis, and what it is called.
-fn horizontal(axis: &FrameAxis) -> (Vec<f64>, Axis, String) {
+/// Places of the values of the horizontal axis, the axis, and what it is called in so much room.
+fn horizontal(axis: &FrameAxis, room: f64) -> (Vec<f64>, Axis, String) {
     let Some(numbers) = &axis.numbers else {
         let count = axis.labels.len();
         let places = (0..count).map(|index| index as f64).collect();
         let span = Axis { low: -0.5, high: count as f64 - 0.5, log: false, ticks: Ticks::None };
-        return (places, span, axis_label(axis));
+        return (places, span, axis_label(axis, room));
     };
     let mut numbers = numbers.clone();
-    let mut label = axis_label(axis);
+    let mut label = axis_label(axis, room);
     if axis.unit == "ns" {
         // Seconds in nanoseconds have too many zeros.
         let unit = TimeUnit::for_max(numbers.iter().copied().fold(0.0, f64::max) * 1e3);
         numbers.iter_mut().for_each(|number| *number *= 1e3 / unit.ps as f64);
-        label = format!("{} ({})", axis.name.replace('_', " "), unit.symbol);
+        label = with_unit(&axis.name.replace('_', " "), unit.symbol, room);
     }
     let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -328,7 +322,8 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
                 (Key::Line(stroke(index)), named.replace('_', " "))
             })
             .collect(),
-        _ => Vec::new(),
+        Some(_) => cell_keys(&cells[..panels]),
+        None => Vec::new(),
     };
     let columns = match panels {
         1 => 1,
@@ -350,10 +345,10 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
     let words = METRICS[request.metric].words;
     let title = words[..1].to_uppercase() + &words[1..];
-    heading(&mut scene, &title, &subtitle(frame, data, request, &cells, lines));
+    heading(&mut scene, &title, &subtitle(frame, data, request, (&cells, &scale), lines));
     legend(&mut scene, (MARGIN, 70.0), PAGE - 2.0 * MARGIN, &keys);
     let x_axis = &frame.axes[request.x];
-    let (places, span, x_label) = horizontal(x_axis);
+    let (places, span, x_label) = horizontal(x_axis, width);
     for (panel_index, lines) in cells.iter().take(panels).enumerate() {
         let panel = Panel {
             x: MARGIN + (panel_index % columns) as f64 * (width + inset + 10.0) + inset,
@@ -372,7 +367,8 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
             let rows = y.expect("a heat map has two axes");
             heat(&mut scene, &panel, &name, (x_axis, rows), lines, &scale);
         } else {
-            let label = if panel_index % columns == 0 { scale.label(request.metric) } else { String::new() };
+            let label =
+                if panel_index % columns == 0 { with_unit(words, &scale.unit, plot) } else { String::new() };
             panel.draw(&mut scene, &name, &x_label, &label);
             if x_axis.numbers.is_none() {
                 category_names(&mut scene, &panel, &x_axis.labels);
@@ -390,7 +386,26 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     scene
 }
 
-fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines: usize) -> String {
+/// What cells look like whose colour does not say it, of these panels.
+fn cell_keys(panels: &[Vec<Vec<Option<Cell>>>]) -> Vec<(Key, String)> {
+    let all = || panels.iter().flatten().flatten();
+    let mut keys = Vec::new();
+    if all().flatten().any(|cell| cell.saturated) {
+        keys.push((Key::Cell(Some(colour(0.3))), "saturated".to_owned()));
+    }
+    if all().any(Option::is_none) && all().any(Option::is_some) {
+        keys.push((Key::Cell(None), "no run has a value here".to_owned()));
+    }
+    keys
+}
+
+fn subtitle(
+    frame: &Frame,
+    data: &Data,
+    request: &Request,
+    (cells, scale): (&Cells, &Scale),
+    lines: usize,
+) -> String {
     let mut parts = vec![frame.title.clone()];
     if request.scope != super::OVERALL {
         parts.push(format!("flow {}", request.scope));
@@ -417,6 +432,9 @@ fn subtitle(frame: &Frame, data: &Data, request: &Request, cells: &Cells, lines:
     });
     if !request.heat && all().any(|cell| cell.saturated) {
         parts.push("pale: saturated".into());
+    }
+    if request.log == Some(true) && !scale.axis.log && all().next().is_some() {
+        parts.push("linear, as a logarithmic axis has no place for 0".into());
     }
     if !request.heat && lines > LINES_SHOWN {
         parts.push(format!("first {LINES_SHOWN} of {lines} lines"));
@@ -540,17 +558,18 @@ fn heat(
     for (row, line) in lines.iter().enumerate() {
         for (column, cell) in line.iter().enumerate() {
             let Some(cell) = cell else { continue };
-            let color = colour(scale.axis.at(scale.place(cell.mean.mean)));
+            let share = scale.axis.at(scale.place(cell.mean.mean));
             let x = panel.x + column as f64 * width;
             let y = panel.y + panel.height - (row + 1) as f64 * height;
-            scene.rect(x, y, width + 0.3, height + 0.3, color);
+            scene.rect(x, y, width + 0.3, height + 0.3, colour(share));
+            if cell.saturated {
+                // on light colours dark lines are seen
+                hatch(scene, (x, y), (width, height), if share > 0.6 { INK } else { WHITE });
+            }
         }
     }
     let bottom = panel.y + panel.height;
-    let right = panel.x + panel.width;
-    let corners =
-        [(panel.x, panel.y), (right, panel.y), (right, bottom), (panel.x, bottom), (panel.x, panel.y)];
-    scene.line(&corners, GREY, 1);
+    scene.frame((panel.x, panel.y), (panel.width, panel.height));
     category_names(scene, panel, &x_axis.labels);
     let mut free_below = f64::INFINITY;
     let mut widest = 0.0f64;
@@ -567,9 +586,9 @@ fn heat(
         scene.text((panel.x, panel.y - 9.0), name, PANEL, Align::Left);
     }
     let middle = (panel.x + panel.width / 2.0, bottom + 38.0);
-    scene.text(middle, &axis_label(x_axis), LABEL, Align::Center);
+    scene.text(middle, &axis_label(x_axis, panel.width), LABEL, Align::Center);
     let side = (panel.x - widest - 18.0, panel.y + panel.height / 2.0);
-    scene.text_upwards(side, &axis_label(y_axis), LABEL);
+    scene.text_upwards(side, &axis_label(y_axis, panel.height), LABEL);
 }
 
 /// A sequence from dark blue to yellow that gets lighter all the way, so that it survives grey print (stops
@@ -713,6 +732,59 @@ mod tests {
         assert_eq!(name("hot_a", Vec::new()), "latency_mean_ns-hot_a-by-load-kind");
         let files = [0, 1, 2].map(|level| name(OVERALL, vec![(1, level)]));
         assert_eq!(files, ["a_b", "a_b~2", "a_b~3"].map(|end| format!("latency_mean_ns-by-load-kind-{end}")));
+    }
+
+    /// In a heat map what is saturated is hatched, and what no run has measured is white; a key says so, only
+    /// where there are such cells. By hand: of 100 cells the last ten are saturated, and the first two have
+    /// no value. A cell is w wide and h high with w + h > 14, so two lines and more cross it.
+    #[test]
+    fn cells_without_a_time_of_their_own_have_a_key() {
+        let (frame, mut data) = example(vec![numbers("load", "", 10), numbers("k", "", 10)]);
+        let flag = metric("saturated").unwrap();
+        data.runs.values_mut().for_each(|run| run.rows[0].values[flag] = Some(0.0));
+        let wishes = Wishes { heat: Some(true), ..Wishes::default() };
+        let request = Request::new(&frame, latency(), OVERALL, wishes, Vec::new()).unwrap();
+        let drawn = |data: &Data| {
+            let scene = scene(&frame, data, &request);
+            assert_eq!(scene.text_trouble(), None);
+            scene.to_svg()
+        };
+        let (saturated, empty) = ("\nsaturated\n", "\nno run has a value here\n");
+        let plain = drawn(&data);
+        assert!(!plain.contains(saturated) && !plain.contains(empty), "{plain}");
+        data.runs.retain(|(point, _), _| *point >= 2);
+        let white = drawn(&data);
+        assert!(!white.contains(saturated) && white.matches(empty).count() == 1, "{white}");
+        for ((point, _), run) in &mut data.runs {
+            run.rows[0].values[flag] = Some(f64::from(u8::from(*point >= 90)));
+        }
+        let hatched = drawn(&data);
+        assert!(hatched.matches(saturated).count() == 1 && hatched.matches(empty).count() == 1, "{hatched}");
+        let lines = |svg: &str| svg.matches("<polyline").count();
+        assert!(lines(&hatched) >= lines(&white) + 20, "{} {}", lines(&hatched), lines(&white));
+        // what is no time is as good as any other
+        let request = Request { metric: metric("goodput_gbps").unwrap(), ..request };
+        assert!(!draw(&frame, &data, &request, "").svg.contains(saturated));
+    }
+
+    /// A label that is longer than its axis would run over what stands above: its words are cut, as the title
+    /// has them, and its unit stays. Who asks for a logarithmic axis hears why there is none.
+    #[test]
+    fn long_labels_and_zeros_have_their_place() {
+        let axes = vec![numbers("load", "", 5), words_axis("k", &["a"]), words_axis("p", &["x", "y", "z"])];
+        let (frame, mut data) = example(axes);
+        let index = metric("hol_mean_number").unwrap();
+        let wishes = Wishes { x: Some("load"), panels: Some("p"), log: Some(true), ..Wishes::default() };
+        let request = Request::new(&frame, index, OVERALL, wishes, Vec::new()).unwrap();
+        let (long, linear) = ("packets blocked at the head of a line (", "linear, as a logarithmic");
+        let drawn = scene(&frame, &data, &request).to_svg();
+        assert!(!drawn.contains(long) && !drawn.contains(linear), "{drawn}");
+        assert!(drawn.contains("… (packets, logarithmic)"), "{drawn}");
+        // the three runs of a point
+        data.runs.values_mut().take(3).for_each(|run| run.rows[0].values[index] = Some(0.0));
+        assert!(scene(&frame, &data, &request).to_svg().contains(linear));
+        let request = Request { log: None, ..request };
+        assert!(!scene(&frame, &data, &request).to_svg().contains(linear));
     }
 
     /// What is saturated is drawn paler and said so; nothing is where nothing else is.

@@ -97,6 +97,23 @@ fn who_never_comes_counts_in_percentiles() {
     books(&mut reports[1].flows[0], [100, 45]);
     let drawn = svg(&reports, "victims");
     assert!(drawn.contains("latency, median") && drawn.contains("\nnever\n"), "{drawn}");
+    let law = "the median is that of all that was asked for; never: half or more of it never came";
+    assert!(drawn.replace('\n', " ").contains(law), "{drawn}");
+    // all of the victim comes, so its tail is shown, and half of another flow does not: its tail never ends
+    let mut beside = reports.clone();
+    books(&mut beside[1].flows[0], [100, 100]);
+    let mut other = beside[1].flows[0].clone();
+    (other.name, other.role) = ("other".into(), None);
+    books(&mut other, [100, 50]);
+    beside[1].flows.push(other);
+    let drawn = svg(&beside, "victims");
+    let shown: Vec<&str> = ["99.9", "99"]
+        .into_iter()
+        .filter(|percent| drawn.contains(&format!("\nlatency, {percent} %\n")))
+        .collect();
+    let (name, beyond) = if shown == ["99.9"] { ("99.9th", "0.1") } else { ("99th", "1") };
+    let law = format!("the {name} percentile is that of all that was asked for; never: {beyond} % or more");
+    assert!(drawn.contains("\nnever\n") && drawn.replace('\n', " ").contains(&law), "{law}: {drawn}");
     // two victims
     let mut second = reports[1].flows[0].clone();
     second.name = "second".into();
@@ -105,6 +122,20 @@ fn who_never_comes_counts_in_percentiles() {
     books(&mut reports[1].flows[0], [100, 60]);
     assert!(svg(&reports, "victims").contains("90.0 % in"));
     assert!(svg(&reports, "victims").contains("(of the worst victim 60.0 %)"));
+}
+
+/// Beside long names columns are narrow: a label takes two lines there, and does not run into the next one.
+#[test]
+fn long_labels_of_narrow_columns_take_two_lines() {
+    let mut reports = [VariantReport::new(closed_loops(WITHOUT)), VariantReport::new(run(WITH))];
+    assert!(svg(&reports, "victims").contains("\naccepted (% of its link; line: asked for)\n"));
+    for report in &mut reports {
+        report.run.name = "a variant with a name that nobody should choose".into();
+        report.flows[0].name = "a flow with a name that is as long as that".into();
+    }
+    let narrow = svg(&reports, "victims");
+    assert!(narrow.contains("\naccepted (% of its link;\n") && narrow.contains("\nline: asked for)\n"));
+    assert!(narrow.contains(" percentile (logarithmic)\n") || narrow.contains("\nmedian (logarithmic)\n"));
 }
 
 /// Values of several flows are not put together: each has its own row, also one that is neither victim nor

@@ -6,7 +6,7 @@ use super::plot::{fixed, metric_of};
 use crate::cli::sweep::CompareArgs;
 use crate::console::print;
 use crate::status::Failure;
-use analysis::num::{Num, change_text, counted_text, share_text, three_digits};
+use analysis::num::{Num, change_text, counted_text, three_digits};
 use analysis::sweep::compare::{Comparison, Side, compare as comparisons, pairs};
 use analysis::sweep::{ARRIVED_SHARE, Data, METRICS, metric};
 use serde::Serialize;
@@ -118,17 +118,8 @@ fn row(one: &Comparison) -> Vec<String> {
         // the sign that the change beside it has
         with_interval(&one.difference).replacen('-', if one.difference.mean < 0.0 { "−" } else { "-" }, 1),
         change_text(one.a, one.b).unwrap_or_else(|| "-".into()),
-        verdict(one),
+        one.said(one.verdict.text()),
     ]
-}
-
-/// What the difference says, and of which share of what was asked for, if some of it did not arrive.
-fn verdict(one: &Comparison) -> String {
-    let text = one.verdict.text();
-    one.arrived.map_or(text.into(), |shares| {
-        let [a, b] = shares.map(share_text);
-        format!("{text}, of those that arrived: {a} → {b}")
-    })
 }
 
 fn json(found: &[Comparison]) -> String {

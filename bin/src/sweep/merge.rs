@@ -3,7 +3,7 @@
 use super::folder::{Earlier, FILES, Folder, Manifest};
 use super::plot;
 use crate::status::Failure;
-use analysis::num::counted_text;
+use analysis::num::{counted_text, share_text, three_digits};
 use analysis::sweep::table::{estimates, results};
 use analysis::sweep::{ARRIVED_SHARE, Data, METRICS, Mean, OVERALL, metric};
 use serde::Serialize;
@@ -86,13 +86,43 @@ pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
     }
     text += "\nA row is a point, all flows together: the mean over its runs ± half of the 95 % interval.\n";
     text += &meanings(columns().map(|name| metric(name).expect("a metric")));
-    text += &unmeasured(manifest, data);
+    text += &stop_rule(manifest, data);
     let stopped = data.runs.values().filter(|run| run.stopped).count() as u64;
     if stopped > 0 {
         let runs = counted_text(stopped, "runs");
         text += &format!("Ended by the watchdog at a stall: {runs} (column stopped of the results).\n");
     }
     text
+}
+
+/// What a stop rule did not bring about: points that it says nothing about, and points that are not known as
+/// well as it wants. A line each, or nothing.
+pub(super) fn stop_rule(manifest: &Manifest, data: &Data) -> String {
+    unmeasured(manifest, data) + &missed(manifest, data)
+}
+
+/// Points whose runs are used up before their intervals are as narrow as the stop rule wants.
+fn missed(manifest: &Manifest, data: &Data) -> String {
+    let (Some(stop), Some(missed)) = (&manifest.rule.stop, manifest.rule.missed(data)) else {
+        return String::new();
+    };
+    let unit = METRICS[metric(&stop.metric).expect("a metric")].unit;
+    let width = |width: f64| match stop.relative {
+        true => format!("± {} of its mean", share_text(width)),
+        false => format!("± {} {unit}", three_digits(width)).trim_end().to_owned(),
+    };
+    format!(
+        "The stop rule is not met at {} of {}, which have all {}: of {} of {} it wants {}, and at the worst \
+         of them, point {}, there is {}.\n",
+        missed.points,
+        counted_text(manifest.frame.points.len() as u64, "points"),
+        counted_text(u64::from(manifest.rule.max), "runs"),
+        stop.metric,
+        stop.scope,
+        width(stop.half_width),
+        missed.worst,
+        width(missed.half_width)
+    )
 }
 
 /// Points that a stop rule says nothing about: without a value in each run there is no interval.
@@ -129,7 +159,6 @@ pub(crate) fn meanings(metrics: impl IntoIterator<Item = usize>) -> String {
 
 /// `512 ± 3.1`
 pub(crate) fn with_interval(mean: &Mean) -> String {
-    use analysis::num::three_digits;
     if mean.half_width.is_finite() {
         format!("{} ± {}", three_digits(mean.mean), three_digits(mean.half_width))
     } else {

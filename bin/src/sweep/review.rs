@@ -1,7 +1,7 @@
 //! A sweep as a part of a report.
 
 use super::folder::{Earlier, FILES, Folder};
-use super::plot;
+use super::{merge, plot};
 use crate::status::Failure;
 use analysis::review::Sweep;
 use analysis::sweep::paired::paired;
@@ -35,6 +35,8 @@ pub(crate) fn review(path: &Path) -> Result<Sweep, Failure> {
     if !missing.is_empty() {
         facts.push(("not whole".to_owned(), format!("{} is of what is finished", FILES[2])));
     }
+    let unmet = merge::stop_rule(&manifest, &data);
+    facts.extend(unmet.lines().map(|line| ("stop rule".to_owned(), line.to_owned())));
     Ok(Sweep {
         title: manifest.frame.title.clone(),
         stamp: format!("{}, seed {}, riosim {}", manifest.frame.name, header.seed, header.riosim),

@@ -1,7 +1,7 @@
 //! `sweep status`: how far a sweep is, from its folder alone.
 
 use super::folder::{Earlier, FILES, Folder};
-use super::merge::aligned;
+use super::merge::{aligned, stop_rule};
 use super::slurm;
 use crate::console::print;
 use crate::status::Failure;
@@ -26,6 +26,7 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
         manifest.frame.title,
         counted_text(runs as u64, "runs")
     );
+    text += &stop_rule(&manifest, &data);
     let mut logs = folder.logs()?;
     // 2 comes before 10
     logs.sort_by_key(|(name, _)| (name.len(), name.clone()));

@@ -545,6 +545,102 @@ fn sweeps_are_shown_with_their_bands() {
     }
 }
 
+/// Of two variants in one of which the destination dies most packets do not arrive, and those that do took
+/// little time: a page says so of the difference, in the words of `compare`.
+#[test]
+fn differences_of_survivors_say_of_what_share_they_are() {
+    let home = Home::new();
+    let dead = json!({"/faults": {"dead_devices": [{"device": "ep/2", "at": "20 us"}]}});
+    let mut scenario = scenario();
+    scenario["variants"] = json!([{"name": "whole"}, {"name": "dead", "set": dead}]);
+    home.write(
+        "s.json",
+        &json!({
+            "name": "s", "scenario": scenario,
+            "axes": [{"name": "depth", "pointer": "/switch/input_buffers", "values": [8, 16]}],
+            "replications": {"count": 3}, "plots": [{"metric": "latency_mean_ns", "scope": "control"}]
+        }),
+    );
+    home.ends(&["sweep", "s.json", "--out", "s", "--quiet"], 0);
+    let words = ["--metric", "latency_mean_ns", "--scope", "control"];
+    let (said, _) = home.ends(&[&["compare", "s:variant=whole", "s:variant=dead"], &words[..]].concat(), 0);
+    let (_, shares) = said.split_once(", of those that arrived: ").expect("some do not arrive");
+    let shares = shares.lines().next().unwrap();
+    home.ends(&["report", "s", "-o", "s.html"], 0);
+    let page = home.read("s.html");
+    let (_, told) = page.split_once("Over all 6 pairs").expect("a difference");
+    let told = told.split("</li>").next().unwrap();
+    assert!(told.ends_with(&format!(", of those that arrived: {shares}.")), "{shares}: {told}");
+}
+
+/// Of twenty flows the one of which something is required, the declared one and the fourteen that carry most
+/// are drawn, in the order of the file: by hand f0 to f13, as loads fall from flow to flow, with f18 and f19.
+#[test]
+fn flows_that_matter_are_drawn() {
+    let home = Home::new();
+    let flow = |n: u32| {
+        json!({"name": format!("f{n}"), "from": format!("ep/{n}"), "to": format!("ep/{}", (n + 1) % 20),
+               "arrivals": {"constant": {"load": f64::from(60 - 2 * n) / 100.0}}})
+    };
+    home.write(
+        "x.json",
+        &json!({
+            "name": "x", "run": {"until": "100 us", "warmup": "10 us"},
+            "topology": {"single_switch": {"ports": 20}},
+            "traffic": (0..20).map(flow).collect::<Vec<Value>>(),
+            "declare": {"victims": ["f18"]}, "require": [{"flow": "f19", "p99": "< 1 ms"}]
+        }),
+    );
+    home.ends(&["x.json", "--out", "there", "--quiet"], 0);
+    home.ends(&["report", "there", "-o", "page.html"], 0);
+    let page = home.read("page.html");
+    let wanted: Vec<u32> = (0..14).chain([18, 19]).collect();
+    for about in ["Share of packets that take longer", "Mean time, cause by cause", "Payload of all packets"]
+    {
+        let figure = page.split("<figure>").find(|part| part.contains(&format!("<figcaption>{about}")));
+        let figure = figure.unwrap_or_else(|| panic!("{about}")).split("</figure>").next().unwrap();
+        let (_, drawn) = figure.split_once("</figcaption>").unwrap();
+        let place = |n: u32| drawn.find(&format!(">f{n}, base<"));
+        let shown: Vec<u32> = (0..20).filter(|n| place(*n).is_some()).collect();
+        assert_eq!(shown, wanted, "{about}: {figure}");
+        assert!(shown.windows(2).all(|pair| place(pair[0]) < place(pair[1])), "{about}: {figure}");
+        assert!(figure.contains("of flows of which something is required, then of declared ones"), "{about}");
+    }
+}
+
+/// A run that a stall ended says so above its verdicts, and who waits; one in which a stall was found and
+/// that went on says that.
+#[test]
+fn stalls_stand_before_verdicts() {
+    let home = Home::new();
+    home.write(
+        "x.json",
+        &json!({
+            "name": "x", "run": {"until": "1 ms", "stall_after": "50 us", "on_stall": "stop"},
+            "topology": {"single_switch": {"ports": 3}},
+            "traffic": [{"name": "x", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.3}}}],
+            "faults": {"dead_devices": [{"device": "ep/1", "at": "100 us"}]}
+        }),
+    );
+    let cover = |words: &[&str], status: i32| {
+        home.ends(&[&["x.json", "--out", "there", "--quiet"], words].concat(), status);
+        home.ends(&["report", "there", "-o", "page.html"], 0);
+        let page = home.read("page.html");
+        let (_, cover) = page.split_once("id=\"s0-cover\"").unwrap();
+        cover.split("id=\"s0-losses\"").next().unwrap().to_owned()
+    };
+    let found = |page: &str, said: &str| {
+        let stall = &home.json("there/summary.json")["variants"][0]["stalls"][0];
+        let at = analysis::num::time_text(stall["at_us"].as_f64().unwrap() * 1e6);
+        let first = stall["walk"][0].as_str().unwrap().replace('"', "&quot;");
+        let law = format!("<p class=\"v FAIL\">Variant base{said}: stall found at {at}: {first}");
+        let (before, _) = page.split_once(&law).unwrap_or_else(|| panic!("{law}: {page}"));
+        assert!(!before.contains("The scenario requires nothing"), "{page}");
+    };
+    found(&cover(&[], 3), " was stopped before its end");
+    found(&cover(&["--set", "/run/on_stall=report"], 0), "");
+}
+
 /// A Chromium, where one is installed.
 pub(crate) fn browser() -> Option<&'static str> {
     let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];

@@ -242,6 +242,46 @@ fn a_stop_rule_without_a_value_is_told() {
     assert!(!said.contains("stop rule"), "{said}");
 }
 
+/// Points that a stop rule leaves too wide are counted, at the end, by `status` and in a report, with the
+/// widest: as the estimates have them, which are of all four runs then. A wider limit is met everywhere.
+#[test]
+fn points_that_a_stop_rule_leaves_too_wide_are_told() {
+    let home = Home::new();
+    let sweep = |name: &str, wanted: &str| {
+        let rule = format!(
+            r#""replications": {{
+                "min": 3, "max": 4, "stop": {{ "metric": "latency_mean_ns", "half_width": "{wanted}" }}
+            }}"#
+        );
+        home.write(&format!("{name}.json"), &SWEEP.replace(r#""replications": { "count": 5 }"#, &rule));
+        home.ok(&["sweep", &format!("{name}.json"), "--out", name])
+    };
+    let said = sweep("strict", "4 %");
+    let estimates = home.read("strict/estimates.csv");
+    let number =
+        |row: &std::collections::BTreeMap<&str, &str>, title: &str| row[title].parse::<f64>().unwrap();
+    let share = |row: &std::collections::BTreeMap<&str, &str>| {
+        number(row, "latency_mean_ns_ci95") / number(row, "latency_mean_ns")
+    };
+    let all = rows(&estimates);
+    let wide: Vec<_> = all.iter().filter(|row| row["scope"] == "overall" && share(row) > 0.04).collect();
+    assert!((1..24).contains(&wide.len()), "some of the points: {estimates}");
+    let worst = wide.iter().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap();
+    let law = format!(
+        "The stop rule is not met at {} of 24 points, which have all 4 runs: of latency_mean_ns of overall it \
+         wants ± 4.0 % of its mean, and at the worst of them, point {}, there is ± {} of its mean.\n",
+        wide.len(),
+        worst["point"],
+        analysis::num::share_text(share(worst))
+    );
+    assert!(said.contains(&law), "{law}{said}");
+    assert!(home.ok(&["sweep", "status", "strict"]).contains(&law));
+    home.ok(&["report", "strict", "-o", "strict.html"]);
+    assert!(home.read("strict.html").contains(law.trim_end()));
+    assert!(!sweep("loose", "10000 %").contains("stop rule"));
+    assert!(!home.ok(&["sweep", "status", "loose"]).contains("stop rule"));
+}
+
 #[test]
 fn what_is_missing_is_said() {
     let home = Home::new();
