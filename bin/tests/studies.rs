@@ -705,7 +705,8 @@ fn equal_with_any_number_of_jobs() {
         .filter_map(|name| {
             let plan = plan(&name);
             let endpoints = plan.variants[0].config.devices.iter();
-            let endpoints = endpoints.filter(|device| matches!(device.model, DeviceModel::Endpoint(_))).count();
+            let endpoints =
+                endpoints.filter(|device| matches!(device.model, DeviceModel::Endpoint(_))).count();
             let until = if endpoints > 100 { "20 us" } else { "50 us" };
             // What begins late has not begun by then, and what would be done after the end is refused.
             let late = |source: &SourceConfig| source.start.0 >= 50_000_000;
@@ -724,7 +725,17 @@ fn equal_with_any_number_of_jobs() {
             let out = home.path().join(name).join(jobs);
             let output = Command::new(env!("CARGO_BIN_EXE_riosim"))
                 .arg(read(name).0)
-                .args(["--until", until, "--warmup", "0 ps", "--json", "--no-figures", "--jobs", jobs, "--out"])
+                .args([
+                    "--until",
+                    until,
+                    "--warmup",
+                    "0 ps",
+                    "--json",
+                    "--no-figures",
+                    "--jobs",
+                    jobs,
+                    "--out",
+                ])
                 .arg(&out)
                 .stdin(Stdio::null())
                 .output()

@@ -693,8 +693,8 @@ fn a_message_that_never_leaves_cannot_be_lost() {
 
 /// The node that accepted a conduit restarts, and forgets it. The next PDU finds out, and is lost; the opener
 /// closes, and opens nothing anew: what comes then waits for ever. Behind the last PDU nobody finds out, and
-/// an orphan is left. PDUs come at 0, 10, 20, 30 and 40 us. Where both ends open, the new OPEN makes the other
-/// end ask and close; when it comes again, one conduit is there, and nothing is lost.
+/// an orphan is left. PDUs come at 0, 10, 20, 30 and 40 us. Where both ends open, the new OPEN makes the
+/// other end ask and close; when it comes again, one conduit is there, and nothing is lost.
 #[test]
 fn nobody_opens_again_for_who_has_accepted() {
     let flow = |way: &str, at: &str| {
