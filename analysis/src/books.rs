@@ -130,6 +130,13 @@ pub(crate) fn is_nowhere(run: &RunData, flow: usize) -> bool {
     left.packets + left.messages == 0 && left.oldest_message.is_none()
 }
 
+/// Nothing of a flow is left to happen, whatever others do: it is nowhere, and no end of it has a deadline or
+/// a plan.
+fn is_over(run: &RunData, flow: usize) -> bool {
+    let acts = run.outcome.left.get(flow).is_none_or(|left| left.acts);
+    run.outcome.over || !acts && is_nowhere(run, flow)
+}
+
 /// The mean number over the run of those whose times add up to `ps`.
 pub(crate) fn mean(run: &RunData, ps: u128) -> f64 {
     ratio(ps, run.outcome.end.0.into())
@@ -181,11 +188,17 @@ impl Books {
     }
 }
 
-/// What is neither in `arrived` nor in `never` is under way, unless nothing was left to happen when the run
-/// ended: then it will never arrive either.
-pub(crate) fn balanced(run: &RunData, unit: &'static str, asked: u64, arrived: u64, never: u64) -> Books {
+/// What is neither in `arrived` nor in `never` is under way, unless nothing of the flow was left to happen
+/// when the run ended: then it will never arrive either.
+pub(crate) fn balanced(
+    (run, flow): (&RunData, usize),
+    unit: &'static str,
+    asked: u64,
+    arrived: u64,
+    never: u64,
+) -> Books {
     let missing = asked.saturating_sub(arrived);
-    let never = if run.outcome.over { missing } else { never.min(missing) };
+    let never = if is_over(run, flow) { missing } else { never.min(missing) };
     Books { unit, asked, arrived, never, under_way: missing - never, ..Books::default() }
 }
 

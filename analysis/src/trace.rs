@@ -381,6 +381,7 @@ pub(crate) fn fact_name(fact: ProtocolFact) -> &'static str {
         ProtocolFact::ConduitEnded => "a complete conduit ends",
         ProtocolFact::Connected => "a connection is up at this end",
         ProtocolFact::Disconnected => "a connection has ended at this end",
+        ProtocolFact::OpenFailed => "an OPEN comes to nothing: no answer, or none of use",
     }
 }
 

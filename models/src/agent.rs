@@ -429,6 +429,16 @@ impl Agent {
         self.parts.iter().map(|part| (part.flow, &*self.parts[part.run_by].machine))
     }
 
+    /// Flows of which it does something by itself yet, or has something to take.
+    pub fn active_flows(&self) -> impl Iterator<Item = u16> + '_ {
+        let acts = |part: &&Part| {
+            let machine = &self.parts[part.run_by].machine;
+            !part.awake || machine.poll_timeout().is_some() || machine.poll_arrival().is_some()
+        };
+        let came = self.host.rx.iter().map(|received| received.leg.flow);
+        self.parts.iter().filter(acts).map(|part| part.flow).chain(came)
+    }
+
     /// What decides when its protocols send: each protocol once, also where it runs several parts.
     pub fn sources(&self) -> impl Iterator<Item = &Source> + '_ {
         self.parts.iter().flat_map(|part| part.machine.sources())

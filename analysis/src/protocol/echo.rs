@@ -33,7 +33,7 @@ impl Protocol for Echo {
             oldest_ps: age(run, left.awaited.and_then(|awaited| awaited.oldest)),
             mean: mean(run, stats.times.iter().map(|&time| u128::from(time)).sum()),
             paced: true,
-            ..balanced(run, "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))
+            ..balanced((run, flow), "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))
         };
         Some(Account::new(books, Tempo::RoundTrips { octets: stats.octets }))
     }

@@ -32,7 +32,7 @@ impl Protocol for Initialise {
         let InitialiseTotals { stats, .. } = counted(run, Some(flow))?;
         let books = Books {
             task: true,
-            ..balanced(run, "visits", stats.visits, stats.ended() - stats.given_up, stats.given_up)
+            ..balanced((run, flow), "visits", stats.visits, stats.ended() - stats.given_up, stats.given_up)
         };
         // It moves no octets of its own: its accesses to registers have a flow of their own.
         Some(Account::new(books, Tempo::Counted { octets: 0, span: None }))

@@ -39,7 +39,7 @@ impl Protocol for Linx {
             oldest_ps: age(run, oldest),
             mean: mean(run, stats.message_ps.sum + stats.round_trips.sum),
             paced: true,
-            ..balanced(run, "messages", stats.messages, stats.delivered, never)
+            ..balanced((run, flow), "messages", stats.messages, stats.delivered, never)
         };
         let (times, latency) = match stats.round_trips.count {
             0 => (&stats.message_ps, "mean message latency"),

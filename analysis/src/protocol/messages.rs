@@ -35,7 +35,7 @@ impl Protocol for Messages {
             oldest_ps: age(run, left.awaited.map_or(left.oldest_message, |awaited| awaited.oldest)),
             mean: mean(run, times),
             paced: true,
-            ..books(run, carrier, stats, answered, &left)
+            ..books((run, flow), carrier, stats, answered, &left)
         };
         let tempo = match answered {
             true => Tempo::RoundTrips { octets: stats.answered_octets },
@@ -64,7 +64,13 @@ fn accesses(run: &RunData, flow: usize) -> Option<Account> {
     Some(Account::new(books, Tempo::Over { octets: stats.payload, from: from.0, to: end.0 }))
 }
 
-fn books(run: &RunData, carrier: Carrier, stats: &FlowStats, answered: bool, left: &FlowLeft) -> Books {
+fn books(
+    of: (&RunData, usize),
+    carrier: Carrier,
+    stats: &FlowStats,
+    answered: bool,
+    left: &FlowLeft,
+) -> Books {
     let fact = |fact: ProtocolFact| stats.facts[fact as usize];
     let failed = fact(ProtocolFact::Failed);
     if answered {
@@ -72,19 +78,19 @@ fn books(run: &RunData, carrier: Carrier, stats: &FlowStats, answered: bool, lef
         // or it took too long. An engine may fail later, and so may that of an answer.
         let waited = left.awaited.map_or(0, |awaited| awaited.count);
         let never = stats.asked.saturating_sub(stats.round_trips + waited);
-        return balanced(run, "requests", stats.asked, stats.round_trips, never);
+        return balanced(of, "requests", stats.asked, stats.round_trips, never);
     }
     match carrier {
-        Carrier::Message { .. } => balanced(run, "messages", stats.asked, stats.delivered, failed),
-        Carrier::Doorbell { .. } => balanced(run, "doorbells", stats.asked, stats.delivered, failed),
-        Carrier::Read | Carrier::Write => balanced(run, "requests", stats.asked, stats.completed, failed),
+        Carrier::Message { .. } => balanced(of, "messages", stats.asked, stats.delivered, failed),
+        Carrier::Doorbell { .. } => balanced(of, "doorbells", stats.asked, stats.delivered, failed),
+        Carrier::Read | Carrier::Write => balanced(of, "requests", stats.asked, stats.completed, failed),
         Carrier::Stream { .. } => {
             // Nobody is told of a PDU that was lost on its way; but where nothing waits, nothing will arrive.
             let lost = match left.oldest_message {
                 Some(_) => failed + fact(ProtocolFact::Discarded),
                 None => u64::MAX,
             };
-            balanced(run, "PDUs", stats.asked, stats.delivered, lost)
+            balanced(of, "PDUs", stats.asked, stats.delivered, lost)
         }
     }
 }

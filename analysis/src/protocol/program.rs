@@ -40,7 +40,13 @@ impl Protocol for Program {
         let books = Books {
             oldest_ps: age(run, left.oldest_message),
             task: true,
-            ..balanced(run, "messages", totals.stats.wanted, totals.stats.received, lost(run, flow, totals))
+            ..balanced(
+                (run, flow),
+                "messages",
+                totals.stats.wanted,
+                totals.stats.received,
+                lost(run, flow, totals),
+            )
         };
         let books = Books { oldest_ps: books.oldest_ps.filter(|_| books.under_way > 0), ..books };
         let tempo = Tempo::Over { octets: totals.stats.octets, from: 0, to };

@@ -38,7 +38,7 @@ impl Protocol for Session {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
             mean: mean(run, stats.pdu_ps),
             paced: true,
-            ..balanced(run, "PDUs", asked, stats.pdus_delivered, lost)
+            ..balanced((run, flow), "PDUs", asked, stats.pdus_delivered, lost)
         };
         let above = Above {
             carries: "messages of sessions",

@@ -37,7 +37,7 @@ impl Protocol for Transfer {
         let books = Books {
             oldest_ps: age(run, totals.oldest),
             task: true,
-            ..balanced(run, "Transfers", stats.wanted, arrived, never)
+            ..balanced((run, flow), "Transfers", stats.wanted, arrived, never)
         };
         let (octets, (from, to)) = delivered(totals, end).unwrap_or((0, (0, end)));
         let tempo = Tempo::Over { octets, from, to };

@@ -428,8 +428,8 @@ fn single(report: &VariantReport) -> String {
     let mut flows: Vec<&FlowReport> = report.flows.iter().collect();
     flows.sort_by_key(role);
     let end = report.run.outcome.end.0;
-    let short = flows.into_iter().find(|flow| flow.books.is_short(end) || report.stands_still(flow));
-    let missing = short.map(|flow| {
+    let mut short = flows.into_iter().filter(|flow| flow.books.is_short(end) || report.stands_still(flow));
+    let missing = short.next().map(|flow| {
         let Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = flow.books;
         let oldest = oldest_ps
             .filter(|_| under_way > 0)
@@ -445,6 +445,21 @@ fn single(report: &VariantReport) -> String {
         )
     });
     let mut text = missing.unwrap_or_default();
+    // What follows is of all flows, and not of the one that was named.
+    let (lose, rest): (Vec<&FlowReport>, Vec<&FlowReport>) = short.partition(|flow| flow.books.never > 0);
+    // Who falls behind is told below.
+    let wait = rest.into_iter().filter(|flow| !flow.falls_behind).count();
+    for (count, one, more) in
+        [(lose.len(), "loses something", "lose something"), (wait, "is not done", "are not done")]
+    {
+        if count > 0 {
+            let verb = if count == 1 { one } else { more };
+            text += &format!("{} {verb}, too; ", counted_text(count as u64, "other flows"));
+        }
+    }
+    if !text.is_empty() && report.flows.len() > 1 {
+        text += "all flows: ";
+    }
     if all.books.asked == 0 && all.goodput_gbps.value == 0.0 {
         // Nothing is carried: what counts is what was set up.
         let all_up = all_up(report);

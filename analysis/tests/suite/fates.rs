@@ -327,3 +327,41 @@ fn damage_is_no_lateness() {
         assert!(csv.contains("not known") && !csv.contains("nothing was lost"), "{fault}: {csv}");
     }
 }
+
+/// What is given up never arrives, whoever else still lives: a program over Scheduled Transfer and one over
+/// sessions, and PDUs for a conduit that does not open, have the same books alone and beside a connection of
+/// LINX that is kept alive to the end. Until the last try they are under way.
+#[test]
+fn what_is_given_up_never_arrives_beside_others() {
+    let lost = json!({"program": {"collective": "broadcast", "octets": 64}, "loss": {"control": 1}});
+    let program = json!({"program": {"collective": "broadcast", "octets": 64}});
+    let pair = |how: &str, settings: Value| {
+        let mut flow = json!({"name": "m", "from": ["ep/0", "ep/1"]});
+        flow[how] = settings;
+        flow
+    };
+    let pdus = |limit: u64| {
+        let mut flow = regular("20 us", "0 ps", 100, "session", json!({}));
+        flow["limit"] = json!(limit);
+        flow
+    };
+    // An OPEN is given up after 1 ms of the protocol, an operation of Scheduled Transfer after some more.
+    for (flow, asked) in [(pair("st", lost), 1), (pair("session", program), 1), (pdus(2), 2)] {
+        let mut scenario = star("20 ms", flow);
+        scenario["endpoint"] = json!({"host": {"protocol_clock": 1000}});
+        scenario["overrides"] = json!([{"devices": "ep/1", "endpoint": {"session": {"mute": true}}}]);
+        let alone = report(&scenario);
+        assert!(alone.run.outcome.over, "{scenario}");
+        let mut linx = regular("2 us", "5 us", 64, "linx", json!({}));
+        (linx["name"], linx["limit"]) = (json!("l"), json!(5));
+        scenario["traffic"].as_array_mut().unwrap().push(linx);
+        let beside = report(&scenario);
+        assert!(!beside.run.outcome.over, "{scenario}");
+        for report in [&alone, &beside] {
+            assert_eq!(books(report), [asked, 0, asked, 0], "{scenario}");
+        }
+        assert_eq!(beside.flows[1].books.arrived, 5, "{scenario}");
+        // One protocol millisecond is a microsecond.
+        assert_eq!(books(&until(&scenario, "25 us")), [asked, 0, 0, asked], "{scenario}");
+    }
+}

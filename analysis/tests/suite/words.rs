@@ -408,3 +408,44 @@ fn late_packets_say_what_they_lack() {
         assert!(variant(&report).contains(&line), "{}", variant(&report));
     }
 }
+
+/// A headline names the flow that is short first. The goodput behind it is that of all flows, which it says,
+/// and so is how many others lose something or are not done.
+#[test]
+fn a_headline_does_not_give_the_goodput_of_all_to_one() {
+    let linx = r#"{"name": "l", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 5, "linx": {},
+        "arrivals": {"constant": {"interval": "2 us", "phase": "5 us"}}}"#;
+    let program = |name: &str, loss: u8| {
+        format!(
+            r#"{{"name": "{name}", "from": ["ep/0", "ep/1"], "st": {{"loss": {{"control": {loss}}},
+            "program": {{"collective": "broadcast", "octets": 64}}}}}}"#
+        )
+    };
+    let said = |flows: &[&str], until: &str| {
+        let text = format!(
+            r#"{{"name": "h", "topology": {{"single_switch": {{"ports": 2}}}}, "traffic": [{}],
+            "run": {{"until": "{until}", "warmup": "0 ps", "sample_every": "off"}}}}"#,
+            flows.join(", ")
+        );
+        conclusion(&run(&text, "h")).remove(0)
+    };
+    let (lost, second, third) = (program("p", 1), program("q", 1), program("r", 1));
+    let first = "p: 0 of 1 Transfer arrived, 1 never will, 0 under way; ";
+    let begins = |said: &str, words: &str| assert!(said.starts_with(words), "{said}");
+    // alone, what is said of all is said of it
+    begins(&said(&[&lost], "100 ms"), &format!("{first}goodput 0 Gb/s"));
+    begins(&said(&[&lost, linx], "100 ms"), &format!("{first}all flows: goodput 0.0"));
+    begins(
+        &said(&[&lost, &second, linx], "100 ms"),
+        &format!("{first}1 other flow loses something, too; all flows: goodput 0.0"),
+    );
+    begins(
+        &said(&[&lost, &second, &third], "100 ms"),
+        &format!("{first}2 other flows lose something, too; all flows: goodput 0 Gb/s"),
+    );
+    let early = said(&[&lost, &second, &third, linx], "15 us");
+    begins(&early, "p: 0 of 1 Transfer arrived, 0 never will, 1 under way");
+    assert!(early.contains("; 2 other flows are not done, too; all flows: goodput 0.1"), "{early}");
+    // 320 octets in 8 us and a way
+    begins(&said(&[linx], "100 ms"), "goodput 0.3");
+}

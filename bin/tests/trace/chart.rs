@@ -97,3 +97,29 @@ fn what_cannot_be_drawn() {
         assert!(said.contains(expected), "{said}");
     }
 }
+
+/// An OPEN that fails is a fact, and stands in the chart: it is repeated after each of four periods of 25 us
+/// and given up at the end of the last. So is one that is refused.
+#[test]
+fn an_open_that_fails_is_told() {
+    for (how, at, why) in [("mute", "100.0", "there is no answer"), ("refuses", "0.", "it is refused")] {
+        let scenario = format!(
+            r#"{{"name": "fails", "topology": {{"single_switch": {{"ports": 2}}}},
+            "endpoint": {{"host": {{"protocol_clock": 10000}}}},
+            "overrides": [{{"devices": "ep/1", "endpoint": {{"session": {{"{how}": true}}}}}}],
+            "traffic": [{{"name": "s", "from": "ep/0", "to": "ep/1", "session": {{"opens": "stream"}}}}],
+            "run": {{"until": "1 ms", "warmup": "0 ps"}}}}"#
+        );
+        let (code, told, said) = riosim(&["trace", "-", "--only", "fact"], &scenario);
+        assert_eq!(code, Some(0), "{said}");
+        let [line] = told.lines().collect::<Vec<&str>>()[..] else { panic!("{told}") };
+        assert!(line.trim_start().starts_with(at), "{line}");
+        assert!(line.contains("ep/0") && line.contains("flow s: an OPEN comes to nothing"), "{line}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chart.txt");
+        let (code, _, said) = riosim(&["trace", "-", "--chart", path.to_str().unwrap()], &scenario);
+        assert_eq!(code, Some(0), "{said}");
+        let chart = fs::read_to_string(&path).unwrap();
+        assert!(chart.contains(&format!("OPEN 0 fails: {why}")), "{chart}");
+    }
+}

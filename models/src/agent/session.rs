@@ -337,7 +337,7 @@ impl Session {
                 // What was refused would be refused again, unless something is known now.
                 (Some(refused), Answer::Attributes) => seat.open_some(cx, peer, refused),
                 (Some(_), _) => {}
-                (None, Answer::Unsupported) => seat.app.stats.failed_opens += 1,
+                (None, Answer::Unsupported) => seat.open_failed(cx, || names::NO_OPEN.into()),
                 (None, _) => seat.open(cx, peer),
             }
         }

@@ -242,6 +242,8 @@ pub enum ProtocolFact {
     Connected = 7,
     /// It has ended at this end.
     Disconnected = 8,
+    /// An OPEN of session management came to nothing, or the peer takes none.
+    OpenFailed = 9,
 }
 
 impl ProtocolFact {
@@ -256,11 +258,12 @@ impl ProtocolFact {
         ProtocolFact::ConduitEnded,
         ProtocolFact::Connected,
         ProtocolFact::Disconnected,
+        ProtocolFact::OpenFailed,
     ];
 }
 
 /// Kinds of [`ProtocolFact`].
-pub const FACTS: usize = 9;
+pub const FACTS: usize = 10;
 
 /// A [`ProtocolFact`] with its circumstances.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

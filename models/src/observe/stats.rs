@@ -225,6 +225,9 @@ pub struct FlowLeft {
     pub awaited: Option<Awaited>,
     /// A source of it would go on, but the run ends. So what it had to do is not done, if a limit is set.
     pub goes_on: bool,
+    /// An end of it does something by itself yet: it has a deadline, a plan or
+    /// something to take, or has not begun.
+    pub acts: bool,
 }
 
 impl FlowLeft {
@@ -242,6 +245,7 @@ impl FlowLeft {
         self.to_arrive += other.to_arrive;
         self.oldest_packet = self.oldest_packet.into_iter().chain(other.oldest_packet).min();
         self.goes_on |= other.goes_on;
+        self.acts |= other.acts;
     }
 
     pub(crate) fn wait(&mut self, awaited: Awaited) {

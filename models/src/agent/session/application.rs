@@ -449,12 +449,17 @@ impl Seat<'_> {
     /// Closes every stream that the application sends on to a peer; whether there was one. The peer stays
     /// unwanted: of several streams some may open later.
     fn close_streams(&mut self, now: u64, peer: u16) -> bool {
-        let spoken = self.app.spoken();
-        let own = |stream: &StreamRef| stream.peer == peer && stream.side == Side::Transmit;
-        let streams = self.node.endpoint.streams().filter(|(_, protocol)| *protocol == spoken);
-        let streams: Vec<StreamRef> = streams.map(|(stream, _)| stream).filter(own).collect();
+        let streams: Vec<StreamRef> = self.own_streams(peer).collect();
         let closed = streams.iter().filter(|&&stream| self.node.endpoint.close(now, stream).is_ok());
         closed.count() > 0
+    }
+
+    /// The streams that the application sends on to a peer.
+    fn own_streams(&self, peer: u16) -> impl Iterator<Item = StreamRef> + '_ {
+        let spoken = self.app.spoken();
+        let streams = self.node.endpoint.streams().filter(move |(_, protocol)| *protocol == spoken);
+        let own = move |stream: &StreamRef| stream.peer == peer && stream.side == Side::Transmit;
+        streams.map(|(stream, _)| stream).filter(own)
     }
 
     pub fn create(&mut self, cx: &mut Cx<'_>, peer: u16) {
@@ -537,8 +542,15 @@ impl Seat<'_> {
         };
         if wanted.is_err() {
             // Its registers say that the peer takes no part.
-            self.app.stats.failed_opens += 1;
+            self.open_failed(cx, || names::NO_OPEN.into());
         }
+    }
+
+    /// An OPEN has come to nothing, or could not be sent.
+    pub fn open_failed(&mut self, cx: &mut Cx<'_>, words: impl FnOnce() -> String) {
+        self.app.stats.failed_opens += 1;
+        cx.emit(ProtocolFact::OpenFailed);
+        self.app.note(cx, words);
     }
 
     /// A USERDEFINED command of the scenario leaves.
@@ -643,16 +655,20 @@ impl Seat<'_> {
 
     /// Sends a PDU now, or when the conduit is open.
     pub fn send_to(&mut self, now: u64, peer: u16, pdu: Vec<u8>) {
-        let transmit = self.app.open.get(&peer).map(|open| open.transmit);
-        // A conduit can be open before its transmit stream is; a program loses nothing by that.
-        let ready = |transmit: u16| {
-            let open = self.node.endpoint.is_open(StreamRef::transmit(peer, transmit));
-            self.app.courier.is_none() || (open && !self.app.waiting.contains_key(&peer))
-        };
-        match transmit {
-            Some(transmit) if ready(transmit) => self.submit(now, peer, transmit, pdu),
+        match self.transmit(peer) {
+            // None overtakes those that wait.
+            Some(transmit) if !self.app.waiting.contains_key(&peer) => {
+                self.submit(now, peer, transmit, pdu);
+            }
             _ => self.app.waiting.entry(peer).or_default().push_back(pdu),
         }
+    }
+
+    /// The stream on which PDUs go to a peer, if it is open: what the peer sends on may be before it, and so
+    /// may the conduit.
+    fn transmit(&self, peer: u16) -> Option<u16> {
+        let transmit = self.app.open.get(&peer)?.transmit;
+        self.node.endpoint.is_open(StreamRef::transmit(peer, transmit)).then_some(transmit)
     }
 
     /// The program goes on as far as it can.
@@ -846,7 +862,7 @@ impl Seat<'_> {
                     cx.late(TimeoutKind::Query);
                 }
                 if matches!(self.app.config.wanted, Wanted::Streams(_)) {
-                    self.app.open.remove(&stream.peer);
+                    self.stream_ended(stream);
                 }
                 self.app.note(cx, || names::ended_words(stream.side, stream.stream));
             }
@@ -864,8 +880,8 @@ impl Seat<'_> {
                 self.app.stats.limited += 1;
                 self.app.stats.limited_at.get_or_insert(cx.fabric_now);
             }
-            Event::OpenFailed { peer, why, .. } => {
-                self.app.stats.failed_opens += 1;
+            Event::OpenFailed { peer, number, why, .. } => {
+                self.open_failed(cx, || names::failed_words(number, why));
                 if why == OpenFailure::Timeout {
                     cx.late(TimeoutKind::Open);
                 }
@@ -894,6 +910,21 @@ impl Seat<'_> {
         }
     }
 
+    /// A stream that is no part of a conduit has ended. Those of the other way go on, and PDUs go on another
+    /// of this way if there is one.
+    fn stream_ended(&mut self, StreamRef { peer, side, stream }: StreamRef) {
+        let other = self.own_streams(peer).next().map_or(NO_STREAM, |own| own.stream);
+        let Some(open) = self.app.open.get_mut(&peer) else { return };
+        match side {
+            Side::Receive if open.receive == stream => open.receive = NO_STREAM,
+            Side::Transmit if open.transmit == stream => open.transmit = other,
+            _ => {}
+        }
+        if (open.receive, open.transmit) == (NO_STREAM, NO_STREAM) {
+            self.app.open.remove(&peer);
+        }
+    }
+
     /// A conduit, or the attempt at one, has ended.
     fn conduit_ended(&mut self, cx: &mut Cx<'_>, peer: u16) {
         if self.app.open.remove(&peer).is_some() {
@@ -910,12 +941,9 @@ impl Seat<'_> {
     }
 
     fn send_waiting(&mut self, now: u64, peer: u16) {
-        let Some(open) = self.app.open.get(&peer).copied() else { return };
-        if !self.node.endpoint.is_open(StreamRef::transmit(peer, open.transmit)) {
-            return;
-        }
+        let Some(transmit) = self.transmit(peer) else { return };
         for pdu in self.app.waiting.remove(&peer).unwrap_or_default() {
-            self.submit(now, peer, open.transmit, pdu);
+            self.submit(now, peer, transmit, pdu);
         }
     }
 }

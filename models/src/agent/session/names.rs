@@ -3,6 +3,7 @@
 use session_management::conduit::Side;
 use session_management::control::{Accept, Open, Refuse};
 use session_management::data::Data;
+use session_management::endpoint::OpenFailure;
 use session_management::message::{Command, Message, Mode};
 use session_management::protocol::NO_STREAM;
 use session_management::status::{Close, Flow, Status, StatusBits};
@@ -104,6 +105,23 @@ pub(super) fn number_in(words: &str) -> Option<u32> {
 /// What happened to a conduit, in words.
 pub(super) fn conduit_words(receive: u16, transmit: u16) -> String {
     format!("conduit ({},{})", stream(receive), stream(transmit))
+}
+
+/// No OPEN is sent, because the peer has said that it takes none.
+pub(super) const NO_OPEN: &str = "no OPEN: the peer takes no part";
+
+/// An OPEN that has come to nothing, in words.
+pub(super) fn failed_words(number: u32, why: OpenFailure) -> String {
+    let why = match why {
+        OpenFailure::Refused => "it is refused",
+        OpenFailure::NotUnderstood => "it is not understood",
+        OpenFailure::Timeout => "there is no answer",
+        OpenFailure::Unusable(_) => "its ACCEPT is of no use",
+        OpenFailure::Superseded => "its conduit has changed",
+        OpenFailure::NoParticipant => "the peer takes no part",
+        OpenFailure::TooLong => "it is too long",
+    };
+    format!("OPEN {number} fails: {why}")
 }
 
 /// A stream that opens, in words.

@@ -691,6 +691,62 @@ fn a_message_that_never_leaves_cannot_be_lost() {
     }
 }
 
+/// The node that accepted a conduit restarts, and forgets it. The next PDU finds out, and is lost; the opener
+/// closes, and opens nothing anew: what comes then waits for ever. Behind the last PDU nobody finds out, and
+/// an orphan is left. PDUs come at 0, 10, 20, 30 and 40 us. Where both ends open, the new OPEN makes the
+/// other end ask and close; when it comes again, one conduit is there, and nothing is lost.
+#[test]
+fn nobody_opens_again_for_who_has_accepted() {
+    let flow = |way: &str, at: &str| {
+        format!(
+            r#"{way}, "size": 64, "limit": 5,
+            "arrivals": {{"constant": {{"interval": "10 us", "phase": "0 ps"}}}},
+            "session": {{"restarts": [{{"node": "ep/1", "at": "{at}"}}]}}"#
+        )
+    };
+    let one = r#""from": "ep/0", "to": "ep/1""#;
+    for (at, delivered, waiting, orphans) in [("25 us", 3, 1, 0), ("35 us", 4, 0, 0), ("45 us", 5, 0, 1)] {
+        let outcome = outcome("", &flow(one, at));
+        let SessionTotals { stats, pairs, records, orphans: left, .. } = totals(&outcome);
+        assert_eq!((stats.pdus_delivered, stats.pdus_waiting), (delivered, waiting), "{at}: {stats:?}");
+        assert_eq!((*pairs, *records, *left), (0, orphans, orphans), "{at}: {stats:?}");
+        assert_eq!(stats.opens, 2, "{at}: {stats:?}");
+    }
+    let both = r#""from": ["ep/0", "ep/1"], "to": {"neighbour": {}}"#;
+    let outcome = until("1 s", "", &flow(both, "25 us"));
+    let SessionTotals { stats, pairs, records, orphans, .. } = totals(&outcome);
+    assert_eq!((*pairs, *records, *orphans), (1, 2, 0), "{stats:?}");
+    assert_eq!((stats.pdus_delivered, stats.pdus_waiting), (10, 0), "{stats:?}");
+    // What waits goes when the OPEN comes again, after 250 ms.
+    assert!((249_900_000_000..250_100_000_000).contains(&stats.pdu_ps_max), "{stats:?}");
+}
+
+/// Two nodes open a stream to each other, the second 10 us later, and each has PDUs at 2, 7 and 12 us. The
+/// stream of the first is there before the second has sent its OPEN: what the second has to send until then
+/// waits for its own stream. It was dropped, two PDUs of six. Nor is any lost where more streams are opened,
+/// where attributes are asked for before, or where OPENs are spread.
+#[test]
+fn pdus_wait_for_the_stream_of_their_way() {
+    let flow = |more: &str| {
+        let every = r#"{"constant": {"interval": "5 us", "phase": "2 us"}}"#;
+        let way = r#""from": ["ep/0", "ep/1"], "to": {"neighbour": {}}"#;
+        format!(
+            r#"{way}, "size": 64, "limit": 3, "arrivals": {every}, "session": {{"opens": "stream"{more}}}"#
+        )
+    };
+    let offsets = ["0 ps", "100 ns", "1 us", "4 us", "10 us"].map(|at| format!(r#", "offset": "{at}""#));
+    let more = [r#", "streams": 5"#, r#", "request": true"#, r#", "spread": "20 us""#].map(str::to_owned);
+    for more in offsets.iter().chain(&more) {
+        let outcome = outcome("", &flow(more));
+        let SessionTotals { stats, .. } = totals(&outcome);
+        assert_eq!((stats.pdus_sent, stats.pdus_delivered, stats.pdus_lost), (6, 6, 0), "{more}: {stats:?}");
+    }
+    // The first waits from 2 us until the OPEN of 10 us is accepted: two ways of 0.5 to 0.6 us, and its own.
+    let outcome = outcome("", &flow(r#", "offset": "10 us""#));
+    let longest = totals(&outcome).stats.pdu_ps_max;
+    assert!((9_500_000..9_900_000).contains(&longest), "{longest}");
+}
+
 /// The wish to close a conduit holds, also where it comes before the conduit: one that is not asked for yet
 /// never opens, and one whose OPEN was lost is closed as soon as it is there. It stayed open for ever.
 #[test]

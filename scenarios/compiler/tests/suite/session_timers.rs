@@ -262,6 +262,17 @@ fn either_end_closes_a_stream() {
     assert_eq!(times(&words, "DATA 0x0005").len(), 3, "{words:?}");
 }
 
+/// The other end opens a stream of its own, and closes it again: what goes the other way has its stream
+/// still. Its PDUs waited for ever.
+#[test]
+fn the_end_of_one_way_is_none_of_the_other() {
+    let (open, close) = ("0301 0000 0200 0001 F000000300000007", "0801 0000 0001 00 00 0000 000000000000");
+    let inject = [("10 us", ACCEPT), ("20 us", open), ("2500 us", close)];
+    let (words, totals) = source(&json!({}), 100, &json!({}), &inject);
+    assert_eq!(totals.stats.accepts, 1, "{words:?}");
+    assert_eq!(times(&words, "DATA 0x0005").len(), 5, "{words:?}");
+}
+
 /// Attributes are asked for before the first OPEN of a conduit, or not.
 ///
 /// Proves: SMP-3.4.1-7
