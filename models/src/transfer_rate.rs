@@ -13,6 +13,11 @@ const FRAME_OCTETS: u32 = (ethernet::OVERHEAD_BYTES + HEADER_BYTES) as u32;
 /// Octets of a word, which a FetchOp brings.
 const WORD: u32 = 8;
 
+/// Of so many Slots those that operations other than questions for more, and answers to them, can use.
+fn spare(slots: u16) -> u64 {
+    u64::from(slots.saturating_sub(2).max(1))
+}
+
 /// The software of an end: what each frame takes there, ps.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Software {
@@ -328,7 +333,7 @@ impl TransferPath {
             *time = time.saturating_mul(stripes);
         }
         if !job.operation.is_in_region() {
-            let spare = u64::from(slots.saturating_sub(2).max(1));
+            let spare = spare(slots);
             let counted = slots != u16::MAX;
             // The questions for Slots: each Clear_To_Send takes one, and so does Data that is delivered.
             let asked = |taken: u64| if counted { self.question().saturating_mul(taken) / spare } else { 0 };
@@ -337,9 +342,8 @@ impl TransferPath {
             if job.notify {
                 let frames = self.frames(block);
                 let answered = self.block_time(block).saturating_add(asked(frames));
-                // Data that asks itself is not overtaken: what it learns counts all that went before.
                 let overtaken = match end.protocol.overtaking() {
-                    Some(_) if counted && job.state_every == 0 => op_timeout.saturating_mul(frames) / spare,
+                    Some(_) if job.holds_slots(slots) => self.overtaken(op_timeout, frames, slots),
                     _ => 0,
                 };
                 bounds.push((answered.max(overtaken).saturating_mul(stripes), Bound::Slots));
@@ -359,7 +363,7 @@ impl TransferPath {
         let headers = if job.notify { frames } else { 0 };
         let interrupts = if job.interrupt { upper.interrupt.0 } else { 0 };
         let work = headers.saturating_mul(upper.header.0).saturating_add(interrupts);
-        let spare = u64::from(slots.saturating_sub(2).max(1));
+        let spare = spare(slots);
         let counted = slots != u16::MAX && !job.interrupt;
         let polls = if counted { headers.saturating_mul(upper.poll.0) / spare } else { 0 };
         work.max(polls)
@@ -369,6 +373,12 @@ impl TransferPath {
     /// the time in which all Blocks that are enabled at the two ends pass.
     pub fn patience(&self, op_timeout: u64, enabled: u64, block: u64) -> u64 {
         op_timeout.saturating_add(enabled.saturating_mul(self.block_time(block)))
+    }
+
+    /// How long so many headers of Data take that is delivered, where Control overtakes Data and the
+    /// destination has `slots`, ps: what left in an Op_timeout counts as under way.
+    pub fn overtaken(&self, op_timeout: u64, headers: u64, slots: u16) -> u64 {
+        op_timeout.saturating_mul(headers) / spare(slots)
     }
 
     /// How long a Control operation may wait although nothing is lost, ps.
@@ -396,7 +406,7 @@ impl TransferPath {
     /// are `slots`, ps: it asks for more after each `slots` - 2, and question and answer go behind two frames
     /// of Data each.
     pub fn gate(&self, waiting: u64, slots: u16) -> u64 {
-        let spare = u64::from(slots.saturating_sub(2).max(1));
+        let spare = spare(slots);
         let asked = self.question().saturating_add(self.data_busy_each_way().saturating_mul(4));
         waiting.div_ceil(spare).saturating_mul(asked)
     }

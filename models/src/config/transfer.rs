@@ -233,6 +233,12 @@ impl TransferJob {
         let window = if self.cts_req == 0 { all } else { all.min(self.cts_req.into()) };
         window.saturating_mul(u64::from(self.concurrent).min(self.count))
     }
+
+    /// Whether its Data takes Slots of the `slots` of its destination that nobody asks for in time: Data that
+    /// asks itself is not overtaken, and what it learns counts all that went before.
+    pub fn holds_slots(&self, slots: u16) -> bool {
+        self.notify && self.state_every == 0 && slots != u16::MAX && !self.operation.is_in_region()
+    }
 }
 
 /// The upper layer of an end: a program that does one thing at a time.

@@ -205,6 +205,9 @@ pub struct Connection {
     queue: VecDeque<Queued>,
     outgoing: Blocks,
     timers: Timers<Timer>,
+    /// Op_timeouts in a row in which no question was answered while something waited for Slots; at most one
+    /// more than Max_Retry.
+    asked_in_vain: u32,
     heard: bool,
 }
 
@@ -243,6 +246,7 @@ impl Connection {
             queue: VecDeque::new(),
             outgoing: Blocks::default(),
             timers: Timers::default(),
+            asked_in_vain: 0,
             heard: false,
         }
     }
@@ -364,6 +368,14 @@ impl Connection {
         &mut self.queue[last]
     }
 
+    /// Queues an answer to a request that the peer guards. It goes before all Clear_To_Send of Transfers that
+    /// have one already: there may be so many that they wait for Slots for longer than any guard.
+    fn push_answer(&mut self, header: Header, interface: u8) -> &mut Queued {
+        let at = self.queue.iter().position(|queued| queued.further).unwrap_or(self.queue.len());
+        self.queue.insert(at, Queued::new(Class::Ordinary, header, self.peer, interface));
+        &mut self.queue[at]
+    }
+
     /// Counts an expiry (10.1): `true` if the operation is sent again, `false` if it is given up.
     fn expired<M>(cx: &mut Context<'_, M>, retries: &mut u32) -> bool {
         cx.log(Logged::Op_timeout_Occurance);
@@ -385,7 +397,10 @@ impl Connection {
                         return true;
                     }
                 }
-                Timer::Slots => self.ask_for_slots(),
+                Timer::Slots => {
+                    self.asked_in_vain = cx.config.max_retry.saturating_add(1).min(self.asked_in_vain + 1);
+                    self.ask_for_slots();
+                }
                 Timer::Sequence(id) => self.sequence_expired(cx, id),
                 Timer::Put(id, put) => self.put_expired(cx, id, put),
                 Timer::Replay(id, fetch) => self.replay_expired(cx, id, fetch),

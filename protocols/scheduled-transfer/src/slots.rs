@@ -22,6 +22,25 @@ pub enum Class {
     Free,
 }
 
+/// What shows that an operation has arrived: something of the peer that cannot be without it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Proof {
+    /// The answer to the question with this Sync.
+    Answer(u32),
+    /// Anything that names this id of this end: the peer has it from the request.
+    Id(u32),
+    /// Data with this Mx, which the peer has from a Clear_To_Send.
+    Index(u16),
+}
+
+/// A send that others may overtake.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct Recent {
+    at: u64,
+    channel: u8,
+    proof: Option<Proof>,
+}
+
 /// What was asked, by Sync.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct Asked {
@@ -39,8 +58,8 @@ pub struct Gate {
     asked: BTreeMap<u32, Asked>,
     asks: u64,
     applied: u64,
-    /// Recent sends (time, channel) on links where they can be overtaken.
-    recent: VecDeque<(u64, u8)>,
+    /// Recent sends that may not have arrived, on links where they can be overtaken.
+    recent: VecDeque<Recent>,
 }
 
 impl Gate {
@@ -95,32 +114,56 @@ impl Gate {
     }
 
     /// Counts an operation that leaves. With `window`, sends are remembered for so long, because the link may
-    /// let others overtake them.
+    /// let others overtake them; but no answers, for which who asked keeps a place of its own (ST-D50): they
+    /// take none of the Slots that it reports.
     pub fn send(&mut self, class: Class, now: u64, channel: u8, window: Option<u64>) {
         if class == Class::Free {
             return;
         }
         self.view = self.view.saturating_sub(1);
         self.sent += 1;
-        if let Some(window) = window {
+        if let Some(window) = window.filter(|_| self.counted && class != Class::Response) {
             self.forget(now, window);
-            self.recent.push_back((now, channel));
+            self.recent.push_back(Recent { at: now, channel, proof: None });
         }
     }
 
     fn forget(&mut self, now: u64, window: u64) {
-        while self.recent.front().is_some_and(|&(time, _)| time.saturating_add(window) < now) {
+        while self.recent.front().is_some_and(|sent| sent.at.saturating_add(window) < now) {
             self.recent.pop_front();
         }
     }
 
+    /// Says what will show that the operation just sent has arrived. Of one that is sent `again` nothing
+    /// shows which of the two it was.
+    pub(crate) fn expect(&mut self, proof: Proof, again: bool) {
+        if again {
+            let before = self.recent.iter_mut().filter(|sent| sent.proof == Some(proof));
+            before.for_each(|sent| sent.proof = None);
+        } else if let Some(own) = self.recent.back_mut() {
+            own.proof = Some(proof);
+        }
+    }
+
+    /// What `proof` shows has arrived: no later question overtakes it, so its Slot is in what is reported.
+    pub fn arrived(&mut self, proof: Proof) {
+        if let Some(at) = self.recent.iter().position(|sent| sent.proof == Some(proof)) {
+            self.recent.remove(at);
+        }
+    }
+
     /// Remembers that the operation just sent asks for Slots under `sync`. What was sent within `window`
-    /// before on another channel, or on any if the link reorders, may arrive after it (ST-D52).
+    /// before on another channel, or on any if the link reorders, may arrive after it (ST-D52), unless it is
+    /// known to have arrived. Without that, ends with few Slots would ask for ever: the questions of an
+    /// Op_timeout alone are more than they have.
     pub fn ask(&mut self, sync: u32, now: u64, channel: u8, window: Option<u64>, reorders: bool) {
         let extra = window.map_or(0, |window| {
             self.forget(now, window);
-            let overtaken = self.recent.iter().filter(|&&(_, other)| reorders || other != channel).count();
-            overtaken as u64
+            // The last is the question itself, whose own Slot is in the answer.
+            let before = self.recent.iter().take(self.recent.len().saturating_sub(1));
+            let overtaken = before.filter(|sent| reorders || sent.channel != channel).count() as u64;
+            self.expect(Proof::Answer(sync), false);
+            overtaken
         });
         self.asks += 1;
         self.asked.insert(sync, Asked { order: self.asks, sent: self.sent, extra });
@@ -129,6 +172,7 @@ impl Gate {
     /// Takes the answer to `sync`; whether there was such a question.
     pub fn answer(&mut self, sync: u32, slots: u16) -> bool {
         let Some(asked) = self.asked.remove(&sync) else { return false };
+        self.arrived(Proof::Answer(sync));
         if self.counted && slots != UNCOUNTED && asked.order > self.applied {
             self.applied = asked.order;
             let since = self.sent - asked.sent + asked.extra;
@@ -139,7 +183,7 @@ impl Gate {
 
     /// The clock was set back.
     pub(crate) fn rebase(&mut self, by: u64) {
-        self.recent.iter_mut().for_each(|(time, _)| *time = time.saturating_sub(by));
+        self.recent.iter_mut().for_each(|sent| sent.at = sent.at.saturating_sub(by));
     }
 
     /// Whether `sync` is waited for.

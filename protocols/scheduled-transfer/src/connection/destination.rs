@@ -7,7 +7,7 @@ use crate::errors::Logged;
 use crate::event::{Event, Failure, Outcome};
 use crate::layout::{self, BLOCK_EXPONENTS, Layout, Place};
 use crate::memory::{Memory, Span};
-use crate::slots::Class;
+use crate::slots::{Class, Proof};
 use crate::wire::flags::DataChannel;
 use crate::wire::{Body, Op};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -221,7 +221,7 @@ impl Connection {
             s_id: id,
         };
         let (extras, guarded) = (destination.extras, self.reliable);
-        let queued = self.push(Class::Ordinary, body).with_extras(extras).of(id);
+        let queued = self.push(Class::Ordinary, body).with_extras(extras).of(id).shown_by(Proof::Id(id));
         queued.again = again;
         if guarded {
             queued.arm = Some(Timer::Sequence(id));
@@ -391,12 +391,12 @@ impl Connection {
                     protected: false,
                 },
             );
-            self.send_cts(id, ordinal, cx.config);
+            self.send_cts(id, ordinal, false, cx.config);
         }
         self.watch_missing(cx, id);
     }
 
-    fn send_cts(&mut self, id: u32, ordinal: u64, config: &crate::config::Config) {
+    fn send_cts(&mut self, id: u32, ordinal: u64, again: bool, config: &crate::config::Config) {
         let Some(Sequence::Destination(destination)) = self.sequences.get(&id) else { return };
         let (Some(layout), Some(block)) = (destination.layout, destination.exposed.get(&ordinal)) else {
             return;
@@ -414,15 +414,20 @@ impl Connection {
         // The interface that sends the Clear_To_Send is the one that gets the Block.
         let striped = self.out_of_order_agreed() && config.interfaces > 1;
         let interface = if striped { block.interface } else { self.interface };
+        let (mx, first) = (block.mx, ordinal == 0 && !destination.data_seen);
         let header = self.header(body);
-        let peer = self.peer;
-        self.queue.push_back(Queued::new(Class::Ordinary, header, peer, interface));
-        if let Some(queued) = self.queue.back_mut() {
-            queued.of(id);
-        }
+        let queued = if first {
+            self.push_answer(header, interface)
+        } else {
+            let queued = self.push_header(Class::Ordinary, header);
+            (queued.interface, queued.further) = (interface, true);
+            queued
+        };
+        queued.of(id).shown_by(Proof::Index(mx));
+        queued.again = again;
     }
 
-    fn watch_missing<M>(&mut self, cx: &Context<'_, M>, id: u32) {
+    pub(super) fn watch_missing<M>(&mut self, cx: &Context<'_, M>, id: u32) {
         let Some(Sequence::Destination(destination)) = self.sequences.get(&id) else { return };
         if let Some(wait) = cx.config.missing_timeout
             && destination.state == DestinationState::Exposing
@@ -443,7 +448,7 @@ impl Connection {
                 let waiting = self.queue.iter().any(|queued| queued.owner == Some(id));
                 let blocks: Vec<u64> = destination.exposed.keys().copied().collect();
                 if !waiting {
-                    blocks.into_iter().for_each(|block| self.send_cts(id, block, cx.config));
+                    blocks.into_iter().for_each(|block| self.send_cts(id, block, true, cx.config));
                 }
             }
             _ => {}
@@ -470,7 +475,7 @@ impl Connection {
             queued.owner != Some(id) || queued.header.op != Op::ClearToSend as u8 || queued.header.b_id != old
         });
         self.indices.retire(old, cx.after(cx.config.quarantine()));
-        self.send_cts(id, ordinal, cx.config);
+        self.send_cts(id, ordinal, false, cx.config);
         true
     }
 
@@ -529,8 +534,15 @@ impl Connection {
         }
     }
 
+    /// Whether a Clear_To_Send of the Transfer has not left, for a reason other than that the peer is gone.
+    fn permission_waits<M>(&self, cx: &Context<'_, M>, id: u32) -> bool {
+        let waits = |queued: &Queued| queued.owner == Some(id) && queued.header.op == Op::ClearToSend as u8;
+        self.asked_in_vain <= cx.config.max_retry && self.queue.iter().any(waits)
+    }
+
     pub(crate) fn destination_expired<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
         let agreed = self.out_of_order_agreed();
+        let waits = self.permission_waits(cx, id);
         let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return };
         let peer_id = destination.peer_id;
         match destination.state {
@@ -547,6 +559,8 @@ impl Connection {
                 self.answer_request(id, peer_id, 0, false);
             }
             DestinationState::Pending => {}
+            // The source cannot send what it has no permission for.
+            DestinationState::Exposing if waits => self.watch_missing(cx, id),
             DestinationState::Exposing => {
                 let missing: Vec<u64> = destination.exposed.keys().copied().collect();
                 destination.retries += 1;

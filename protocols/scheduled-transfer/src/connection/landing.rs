@@ -7,7 +7,7 @@ use crate::errors::Logged;
 use crate::event::Outcome;
 use crate::layout::{self, Place};
 use crate::memory::Memory;
-use crate::slots::Class;
+use crate::slots::{Class, Proof};
 use crate::wire::{Body, Flags, Header, Op};
 
 impl Connection {
@@ -46,6 +46,7 @@ impl Connection {
             cx.log(Logged::Invalid_Mx_Error);
             return false;
         };
+        self.gate.arrived(Proof::Index(header.b_id));
         let stu_num = u32::from(header.param);
         let span = destination.span;
         let ring = destination.t_len == 0;

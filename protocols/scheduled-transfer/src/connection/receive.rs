@@ -10,7 +10,7 @@ use crate::ids::NO_ID;
 use crate::layout::{BLOCK_EXPONENTS, NO_BLOCK};
 use crate::llp::Ula;
 use crate::memory::Memory;
-use crate::slots::{Class, UNCOUNTED};
+use crate::slots::{Class, Proof, UNCOUNTED};
 use crate::wire::flags::DataChannel;
 use crate::wire::operation::GET_DATA_MASK;
 use crate::wire::{Body, Error, Flags, Header, Op, Operation};
@@ -59,6 +59,7 @@ impl Connection {
             }
             return;
         }
+        self.gate.arrived(Proof::Id(header.d_id));
         let operation = match Operation::parse(header) {
             Ok(operation) => operation,
             Err(Error::ReservedFunction { .. }) => return self.reserved_function(cx, header),
@@ -130,7 +131,8 @@ impl Connection {
 
     /// Request_Answer to a request of the peer.
     pub(crate) fn answer_request(&mut self, owner: u32, d_id: u32, s_id: u32, reject: bool) {
-        let queued = self.push(Class::Ordinary, Body::RequestAnswer { reject, d_id, s_id });
+        let header = self.header(Body::RequestAnswer { reject, d_id, s_id });
+        let queued = self.push_answer(header, self.interface);
         if !reject {
             // "Pending" is void as soon as the decision is there.
             queued.of(owner);
@@ -434,6 +436,7 @@ impl Connection {
     ) -> bool {
         let Some(Question { owner, block }) = self.questions.remove(&sync) else { return false };
         self.gate.answer(sync, slots);
+        self.asked_in_vain = 0;
         self.timers.clear(Timer::Slots);
         Self::check_flags(cx, header, Flags::INTERRUPT);
         let Some(id) = owner else { return true };

@@ -5,9 +5,9 @@ use crate::checksum::{self, Sum};
 use crate::layout::{NO_BLOCK, Place};
 use crate::llp::Ula;
 use crate::memory::Memory;
-use crate::slots::Class;
+use crate::slots::{Class, Proof};
 use crate::wire::flags::DataChannel;
-use crate::wire::{Body, Flags, HEADER_BYTES, Header};
+use crate::wire::{Body, Flags, HEADER_BYTES, Header, Op};
 use alloc::vec::Vec;
 
 /// A Control operation that waits to leave.
@@ -26,12 +26,27 @@ pub(crate) struct Queued {
     pub(crate) arm: Option<Timer>,
     /// Whether Sync asks for Slots.
     pub(crate) asks: bool,
+    /// What will show that it has arrived.
+    pub(crate) proof: Option<Proof>,
+    /// A Clear_To_Send beyond the first of its Transfer, for which no guard of the peer waits.
+    pub(crate) further: bool,
 }
 
 impl Queued {
     pub(crate) const fn new(class: Class, header: Header, to: Ula, interface: u8) -> Self {
-        let payload = None;
-        Self { class, again: false, header, payload, to, interface, owner: None, arm: None, asks: false }
+        Self {
+            class,
+            again: false,
+            header,
+            payload: None,
+            to,
+            interface,
+            owner: None,
+            arm: None,
+            asks: false,
+            proof: None,
+            further: false,
+        }
     }
 
     pub(crate) fn with_extras(&mut self, extras: Extras) -> &mut Self {
@@ -47,6 +62,11 @@ impl Queued {
 
     pub(crate) const fn of(&mut self, owner: u32) -> &mut Self {
         self.owner = Some(owner);
+        self
+    }
+
+    pub(crate) const fn shown_by(&mut self, proof: Proof) -> &mut Self {
+        self.proof = Some(proof);
         self
     }
 }
@@ -150,8 +170,17 @@ impl Connection {
         if queued.asks {
             self.gate.ask(queued.header.sync, cx.now, 0, cx.config.overtaking(), !cx.config.ordered);
         }
+        if let Some(proof) = queued.proof {
+            self.gate.expect(proof, queued.again);
+        }
         if let Some(timer) = queued.arm {
             self.timers.set(timer, cx.after(cx.config.op_timeout));
+        }
+        if queued.header.op == Op::ClearToSend as u8
+            && let Some(owner) = queued.owner
+        {
+            // What waited for Slots of the peer is not missing yet.
+            self.watch_missing(cx, owner);
         }
         let payload = queued.payload.as_ref().map_or(&[][..], |payload| &payload[..]);
         if cx.config.compute {

@@ -8,7 +8,7 @@ use crate::event::{Event, Failure, Outcome};
 use crate::layout::{self, BLOCK_EXPONENTS, Layout, Place, STUS_PER_BLOCK};
 use crate::llp::Ula;
 use crate::memory::{Memory, Span};
-use crate::slots::Class;
+use crate::slots::{Class, Proof};
 use crate::wire::flags::DataChannel;
 use crate::wire::{Body, Op};
 use alloc::collections::BTreeMap;
@@ -324,7 +324,14 @@ impl Connection {
             s_id: id,
         };
         let guarded = self.reliable;
-        let queued = self.push(Class::Ordinary, body).with_extras(options.extras).of(id);
+        let header = self.header(body);
+        // Of a Read it is the answer to a request.
+        let queued = if d_id == 0 {
+            self.push_header(Class::Ordinary, header)
+        } else {
+            self.push_answer(header, self.interface)
+        };
+        queued.with_extras(options.extras).of(id).shown_by(Proof::Id(id));
         queued.again = again;
         if guarded {
             queued.arm = Some(Timer::Sequence(id));

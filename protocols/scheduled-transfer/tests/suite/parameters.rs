@@ -1,6 +1,6 @@
 //! What the ends declare and keep to: sizes, Slots, channels, addresses (4, 5.2, 6.2, Annex A and B).
 
-use crate::common::{A, ALL, B, Faults, LANDING, Pair, SERVICE, ula};
+use crate::common::{A, ALL, B, Faults, LANDING, LATENCY, Pair, SERVICE, ula};
 use scheduled_transfer::connection::State;
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::llp::Medium;
@@ -251,6 +251,93 @@ fn lost_questions_about_slots_stop_nobody() {
             );
         }
     }
+}
+
+/// On a link that reorders, ends with few Slots get on, at the pace of round trips: what a Transfer waits for
+/// shows that the request before has come. They asked each other for Slots without an end.
+///
+/// Proves: ST-5.2.5-3, ST-5.2.5-10, ST-5.2.5-16
+#[test]
+fn few_slots_on_a_link_that_reorders() {
+    for slots in [4, 5, 8, 64] {
+        for together in [1, 8, 32] {
+            for reorder in [0, 100] {
+                let mut pair = pair(|config| {
+                    config.slots = slots;
+                    config.ordered = false;
+                    config.op_timeout = 10_000_000_000;
+                });
+                pair.faults.reorder = reorder;
+                let (a, _) = pair.open();
+                pair.expose = ExposeOptions { window: 8, blocksize: 10 };
+                let begun = pair.now;
+                let write = |pair: &mut Pair| {
+                    let options = TransferOptions { max_block: 10, ..TransferOptions::default() };
+                    pair.ends[A].write(pair.now, a, Span::new(0, 4 << 10), options).unwrap()
+                };
+                let ids: Vec<u32> = (0..together).map(|_| write(&mut pair)).collect();
+                for id in ids {
+                    assert_eq!(pair.outcome(A, id), Outcome::Complete, "{slots} Slots, {together} Writes");
+                }
+                let taken = pair.now - begun;
+                let timeout = pair.ends[A].config().op_timeout;
+                // The question for the state that overtakes its Data is asked again after an Op_timeout.
+                let longest = if reorder == 0 { timeout / 2 } else { 10 * timeout };
+                assert!(taken < longest, "{slots} Slots, {together} Writes: {taken}");
+                pair.assert_clean();
+            }
+        }
+    }
+}
+
+/// However many Blocks wait for Slots, each request is answered first, and what has no permission to leave is
+/// not missing: nobody gives up while the other end answers.
+///
+/// Proves: ST-10.1-3, ST-10.2-10
+#[test]
+fn permissions_that_wait_for_slots_are_not_missing() {
+    let timeout = 20 * LATENCY;
+    let mut pair = pair(|config| {
+        config.slots = 4;
+        config.op_timeout = timeout;
+        config.missing_timeout = Some(2 * timeout);
+    });
+    let (a, _) = pair.open();
+    pair.expose = ExposeOptions { window: 0, blocksize: 8 };
+    let begun = pair.now;
+    let options = TransferOptions { max_block: 8, ..TransferOptions::default() };
+    let write =
+        |pair: &mut Pair| pair.ends[A].write(pair.now, a, Span::new(0, 64 << 8), options).unwrap();
+    let ids: Vec<u32> = (0..8).map(|_| write(&mut pair)).collect();
+    for id in ids {
+        assert_eq!(pair.outcome(A, id), Outcome::Complete);
+    }
+    let taken = pair.now - begun;
+    assert!(taken > 20 * timeout, "512 Clear_To_Send, two in a round trip: {taken}");
+    assert_eq!(pair.sent(B, Op::ClearToSend).len(), 8 * 64, "none goes twice");
+    pair.assert_clean();
+}
+
+/// Who waits for Slots of an end that is gone gives up all the same.
+///
+/// Proves: ST-10.7.8-2
+#[test]
+fn permissions_for_an_end_that_is_gone() {
+    let mut pair = pair(|config| {
+        config.slots = 4;
+        config.op_timeout = 20 * LATENCY;
+        config.missing_timeout = Some(40 * LATENCY);
+    });
+    let (a, _) = pair.open();
+    pair.expose = ExposeOptions { window: 0, blocksize: 8 };
+    for op in [Op::Data, Op::RequestStateResponse, Op::RequestState, Op::EndAck] {
+        pair.lose.push((A, op, u32::MAX));
+    }
+    let options = TransferOptions { max_block: 8, ..TransferOptions::default() };
+    pair.ends[A].write(pair.now, a, Span::new(0, 64 << 8), options).unwrap();
+    pair.wait(B, |event| {
+        matches!(event, Event::Finished { outcome: Outcome::Failed(Failure::Timeout), .. })
+    });
 }
 
 /// Proves: ST-5.2.5-8, ST-5.2.5-13, ST-5.2.5-18

@@ -59,7 +59,7 @@ fn the_view_of_slots() {
 /// own where the link reorders.
 #[test]
 fn a_question_that_may_overtake() {
-    for (reorders, late, view) in [(false, 0, 60 - 3), (true, 0, 60 - 5), (false, 11, 60), (true, 11, 60)] {
+    for (reorders, late, view) in [(false, 0, 60 - 3), (true, 0, 60 - 4), (false, 11, 60), (true, 11, 60)] {
         let mut gate = Gate::new(64);
         for channel in [1, 0, 1, 1, 0] {
             gate.send(Class::Ordinary, 0, channel, Some(10));
@@ -68,6 +68,39 @@ fn a_question_that_may_overtake() {
         assert!(gate.answer(1, 60));
         assert_eq!(gate.view(), view, "reorders {reorders}, {late} later");
     }
+}
+
+/// What is known to have arrived is not under way, and an answer takes none of the Slots that are reported:
+/// however many questions an Op_timeout holds, with 4 Slots each brings 3. Else a view that has come to an end
+/// never recovers.
+///
+/// Proves: ST-5.2.5-9, ST-5.2.5-10
+#[test]
+fn what_has_arrived_is_not_under_way() {
+    let window = Some(1000);
+    let mut gate = Gate::new(4);
+    gate.send(Class::Ordinary, 0, 0, window);
+    gate.send(Class::Ordinary, 0, 0, window);
+    for sync in 0..50 {
+        let now = u64::from(sync) * 10;
+        gate.send(Class::Reserve, now, 0, window);
+        gate.ask(sync, now, 0, window, true);
+        // Its peer asks as well.
+        gate.send(Class::Response, now, 0, window);
+        assert!(gate.answer(sync, 3));
+        // Two that nothing is known of, and the answer after the question.
+        assert_eq!(gate.view(), 0, "{now}");
+    }
+    gate.send(Class::Reserve, 1001, 0, window);
+    gate.ask(99, 1001, 0, window, true);
+    assert!(gate.answer(99, 3));
+    assert_eq!(gate.view(), 3, "an Op_timeout later they have arrived, and all questions were answered");
+    gate.send(Class::Reserve, 1002, 0, window);
+    gate.ask(100, 1002, 0, window, true);
+    gate.send(Class::Reserve, 1003, 0, window);
+    gate.ask(101, 1003, 0, window, true);
+    assert!(gate.answer(101, 3));
+    assert_eq!(gate.view(), 2, "the question before may come after this one");
 }
 
 /// A pattern's octets are those of their addresses.

@@ -509,7 +509,8 @@ fn protocol(
     let separate_control = scale.separate_control;
     let round_trip = way.map_or(0, TransferPath::round_trip);
     let slots = declared.slots;
-    let block = 1 << job.blocksize;
+    // A Transfer that is shorter is one Block of its length.
+    let block = (1u64 << job.blocksize).min(job.bytes.max(1));
     // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
     // than it has Slots.
     let ends = scale.connections.saturating_mul(2);
@@ -542,18 +543,12 @@ fn protocol(
         Period::Time(time) => time,
         Period::Auto | Period::Off => clock.protocol(automatic).max(1),
     };
-    let patience = way.map(|way| clock.protocol(way.patience(clock.fabric(op_timeout), enabled, block)));
-    let missing_timeout = match filled(&st.missing_timeout).get() {
-        Period::Off => None,
-        Period::Auto => Some(patience.unwrap_or(op_timeout)),
-        Period::Time(time) => Some(time),
-    };
     let defaults = Config::default();
     let [_, (_, doubled), (_, delayed), _] = shares(st);
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
     let medium = medium::of(c, device);
     let layer = medium.map_or(Layer::Ethernet, Medium::layer);
-    Config {
+    let config = Config {
         op_timeout,
         max_retry: *filled(&st.max_retry),
         // A destination that lets others go first takes its time.
@@ -569,13 +564,28 @@ fn protocol(
         trailers: *filled(&st.trailers),
         check: declared.checksum,
         compute: declared.checksum,
-        missing_timeout,
+        missing_timeout: None,
         medium: layer,
         stu_carried: medium.is_none().then_some(STREAM_STU.trailing_zeros()),
         separate_control,
         ordered,
         ..defaults
-    }
+    };
+    let patience = way.map(|way| {
+        let op_timeout = clock.fabric(op_timeout);
+        // Headers of all that is enabled may wait for Slots that are free and do not count as free.
+        let held = match config.overtaking() {
+            Some(_) if job.holds_slots(slots) => way.overtaken(op_timeout, enabled.saturating_mul(stus), slots),
+            _ => 0,
+        };
+        clock.protocol(way.patience(op_timeout, enabled, block).saturating_add(held))
+    });
+    let missing_timeout = match filled(&st.missing_timeout).get() {
+        Period::Off => None,
+        Period::Auto => Some(patience.unwrap_or(op_timeout)),
+        Period::Time(time) => Some(time),
+    };
+    Config { missing_timeout, ..config }
 }
 
 /// The way with the longest round trip of all pairs.

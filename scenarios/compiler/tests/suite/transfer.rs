@@ -1,5 +1,6 @@
 //! What the compiler makes of Scheduled Transfer, run.
 
+use models::config::ProtocolConfig;
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
 use models::{Progress, RunOptions, Simulation};
@@ -103,6 +104,95 @@ fn no_timeout_while_others_wait_for_slots() {
             }
         }
     }
+}
+
+/// Where frames may come twice or late, few Slots are enough as well. With 4 of them ends asked each other for
+/// more without an end, and FetchOps did so with 64.
+///
+/// Proves: ST-5.2.5-3
+/// Proves: ST-5.2.5-10
+#[test]
+fn few_slots_where_frames_may_come_late() {
+    for operation in ["write", "read", "put", "get", "fetch_op"] {
+        let (bytes, count) = match operation {
+            "fetch_op" => ("", 64),
+            _ => (r#""bytes": 4096, "block": 1024,"#, 33),
+        };
+        for (slots, concurrent) in [(4, 1), (4, 32), (5, 8), (64, 32)] {
+            for faults in [r#""doubled": {"data": 0.000001}"#, r#""delayed": {"control": 0.1}, "delay": "1 us""#] {
+                let st = format!(
+                    r#""operation": "{operation}", {bytes} "count": {count}, "concurrent": {concurrent},
+                       "slots": {slots}, {faults}"#
+                );
+                let stats = run(&pair(r#""rx_service": "0 ps""#, &st)).stats;
+                assert_eq!(stats.exhausted, 0, "{st}: {stats:?}");
+            }
+        }
+    }
+}
+
+/// Blocks that are enabled by the hundred wait for Slots for longer than any period. Each Request_To_Send is
+/// answered before them, and what has no permission to leave is not missing. Of 90 Writes to one end 26 were
+/// given up, of 200 at a time 2.
+///
+/// Proves: ST-10.1-3
+#[test]
+fn no_timeout_behind_hundreds_of_blocks() {
+    let many = r#""bytes": 65535, "block": 256, "stu": 256"#;
+    let incast = |st: &str| {
+        neighbours(r#""ep/0""#, st).replace(r#""from": "all""#, r#""from": ["ep/1", "ep/2", "ep/3"]"#)
+    };
+    for text in [
+        incast(&format!(r#"{many}, "count": 30, "concurrent": 30, "window": 0"#)),
+        pair("", &format!(r#"{many}, "count": 100, "concurrent": 100"#)),
+        incast(
+            r#""bytes": 65537, "count": 7, "concurrent": 7, "stu": 512, "bufsize": 1024, "block": 4096,
+               "window": 65535, "slots": 4, "ends": [{"endpoints": "ep/1", "stu": 256, "cut": 256, "slots": 5}]"#,
+        ),
+    ] {
+        let totals = run(&text);
+        let stats = &totals.stats;
+        assert_eq!((stats.timeouts, stats.exhausted, stats.logged), (0, 0, 0), "{totals:?}");
+    }
+}
+
+/// Four Slots are enough where Control overtakes Data, too: who has an answer has what went before.
+///
+/// Proves: ST-5.2.5-10
+#[test]
+fn four_slots_where_control_overtakes() {
+    let many = r#""bytes": 65536, "count": 8, "concurrent": 8, "block": 1024, "slots": 4"#;
+    let on = |medium: &str| {
+        let text = pair("", &many.replace("65536", "65535"));
+        text.replacen('{', &format!(r#"{{"links": {{"medium": "{medium}"}},"#), 1)
+    };
+    for text in [
+        pair("", &format!(r#"{many}, "state_every": 1, "control_priority": 2"#)),
+        pair("", &format!(r#"{many}, "stu": 512, "control_priority": 2, "operation": "read""#)),
+        on("hippi-6400"),
+        on("atm-lane"),
+    ] {
+        let totals = run(&text);
+        let stats = &totals.stats;
+        assert_eq!((stats.timeouts, stats.exhausted, stats.logged), (0, 0, 0), "{text}: {totals:?}");
+    }
+}
+
+/// The time for missing Blocks is that of the octets there are: Blocks of 1 MiB make no Transfer longer.
+#[test]
+fn a_block_is_no_longer_than_its_transfer() {
+    let missing = |block: u32| {
+        let st = format!(r#""bytes": 16384, "block": {block}"#);
+        let plan = load(&pair("", &st), "test.json", &[]).expect("it is right");
+        let parts = plan.variants[0].config.agents.iter().flat_map(|agent| &agent.parts);
+        let mut ends = parts.filter_map(|part| match &part.protocol {
+            ProtocolConfig::Transfer(end) => end.protocol.missing_timeout,
+            _ => None,
+        });
+        ends.next().expect("there is one")
+    };
+    assert_eq!(missing(1 << 20), missing(16_384));
+    assert!(missing(8_192) > 0);
 }
 
 /// Gets are answered in their order, all Data of one before that of the next: the automatic Op_timeout covers

@@ -7,7 +7,7 @@ use crate::errors::Logged;
 use crate::event::{Event, Failure, Outcome};
 use crate::layout::{self, Place};
 use crate::memory::{Memory, Span};
-use crate::slots::Class;
+use crate::slots::{Class, Proof};
 use crate::wire::flags::DataChannel;
 use crate::wire::{Body, Flags, Function, Header, Op};
 use alloc::collections::BTreeMap;
@@ -145,7 +145,7 @@ impl Connection {
         let body =
             Body::RequestMemoryRegion { channel: client.channel.number(), t_len: client.t_len, s_id: id };
         let (extras, guarded) = (client.extras, self.reliable);
-        let queued = self.push(Class::Ordinary, body).with_extras(extras).of(id);
+        let queued = self.push(Class::Ordinary, body).with_extras(extras).of(id).shown_by(Proof::Id(id));
         queued.again = again;
         queued.arm = guarded.then_some(Timer::Sequence(id));
     }
@@ -463,7 +463,7 @@ impl Connection {
             }
         };
         let (extras, guarded) = (wanted.extras, self.reliable);
-        let queued = self.push(Class::Ordinary, body).with_extras(extras).of(id);
+        let queued = self.push(Class::Ordinary, body).with_extras(extras).of(id).shown_by(Proof::Id(id));
         queued.again = again;
         queued.arm = guarded.then_some(Timer::Sequence(id));
     }

@@ -162,7 +162,8 @@ impl Connection {
     fn send_mra(&mut self, id: u32) {
         let Some(Sequence::Server(server)) = self.sequences.get(&id) else { return };
         let (mx, Place { bufx, offset }, d_id) = (server.mx, server.place, server.peer_id);
-        self.push(Class::Ordinary, Body::MemoryRegionAvailable { mx, bufx, offset, d_id, s_id: id }).of(id);
+        let header = self.header(Body::MemoryRegionAvailable { mx, bufx, offset, d_id, s_id: id });
+        self.push_answer(header, self.interface).of(id);
     }
 
     /// Request_Memory_Region came again.

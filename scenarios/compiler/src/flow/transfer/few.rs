@@ -60,7 +60,7 @@ pub(super) fn warn(
     if u64::from(slots) < stus.saturating_add(3) {
         let message = format!(
             "Control overtakes Data: what was sent in the last Op_timeout ({}) counts as under way, {} STUs \
-             if the links are full, and there are {slots} Slots; Transfers beside each other may starve",
+             if the links are full, and there are {slots} Slots; Transfers beside each other wait for long",
             time_text(timeout),
             stus
         );
