@@ -317,8 +317,8 @@ fn permissions_that_wait_for_slots_are_not_missing() {
     pair.assert_clean();
 }
 
-/// Who waits for Slots of an end that answers no question gives up all the same, and enables no more: End is all
-/// that leaves when there are Slots again.
+/// Who waits for Slots of an end that answers no question gives up all the same, and enables no more: End is
+/// all that leaves when there are Slots again.
 ///
 /// Proves: ST-10.7.8-2
 #[test]

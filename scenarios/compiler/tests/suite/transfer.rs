@@ -158,7 +158,8 @@ fn no_timeout_behind_hundreds_of_blocks() {
         pair("", &format!(r#"{many}, "count": 100, "concurrent": 100"#)),
         incast(
             r#""bytes": 65537, "count": 7, "concurrent": 7, "stu": 512, "bufsize": 1024, "block": 4096,
-               "window": 65535, "slots": 4, "ends": [{"endpoints": "ep/1", "stu": 256, "cut": 256, "slots": 5}]"#,
+               "window": 65535, "slots": 4,
+               "ends": [{"endpoints": "ep/1", "stu": 256, "cut": 256, "slots": 5}]"#,
         ),
     ] {
         let totals = run(&text);
