@@ -537,7 +537,7 @@ impl Connection {
         }
     }
 
-    /// Whether a Clear_To_Send of the Transfer waits to leave, and others have left since this was asked last.
+    /// Whether a Clear_To_Send of the Transfer waits to leave, and others have left since this was asked.
     fn permission_waits(&mut self, id: u32) -> bool {
         let waits = |queued: &Queued| queued.owner == Some(id) && queued.header.op == Op::ClearToSend as u8;
         let waits = self.queue.iter().any(waits);
