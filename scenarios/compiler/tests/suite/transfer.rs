@@ -499,7 +499,7 @@ fn both_ends_get_on_with_four_slots() {
         (r#", "state_every": 1"#, false),
         (r#", "state_every": 1, "operation": "read""#, false),
         (r#", "notify": true, "operation": "read""#, false),
-        (r#", "notify": true, "control_priority": 1, "window": 1"#, false),
+        (r#", "notify": true, "control_priority": 1, "window": 1"#, true),
         (r#", "count": 40, "concurrent": 10"#, false),
     ] {
         for slots in [3, 4, 5] {
