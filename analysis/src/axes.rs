@@ -395,7 +395,7 @@ pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries:
                     scene.rect(left, top, 13.0, 13.0, *color);
                     hatch(scene, (left, top), size, WHITE);
                 }
-                scene.frame((left, top), size);
+                scene.frame((left, top), size, GREY);
                 20.0
             }
         };

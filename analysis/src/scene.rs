@@ -3,7 +3,6 @@
 //! A figure is laid out once, into a list of lines, rectangles and texts in page units; both backends draw
 //! the same list, so SVG and PNG cannot differ. Text is measured with the embedded font.
 
-use crate::axes::GREY;
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -202,9 +201,9 @@ impl Scene {
     }
 
     /// The edges of a rectangle.
-    pub fn frame(&mut self, (x, y): (f64, f64), (width, height): (f64, f64)) {
+    pub fn frame(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), color: RGBColor) {
         let (right, bottom) = (x + width, y + height);
-        self.line(&[(x, y), (right, y), (right, bottom), (x, bottom), (x, y)], GREY, 1);
+        self.line(&[(x, y), (right, y), (right, bottom), (x, bottom), (x, y)], color, 1);
     }
 
     /// Text with its baseline at `at`.

@@ -712,7 +712,8 @@ fn differences(html: &mut Html, (about, paired): &(String, Paired), stamp: &str)
             other => other.text().to_owned(),
         };
         let text = format!(
-            "Over all {} pairs, each point weighing the same: {first} {}, {name} {}, difference {}{half}: {}.",
+            "Over all {} pairs, each point weighing the same: {first} {}, {name} {}, difference {}{half}: \
+             {}.",
             count_text(whole.pairs as u64),
             three_digits(whole.a),
             three_digits(whole.b),

@@ -4,8 +4,8 @@
 use super::metrics::{Kind, METRICS};
 use super::{Data, Frame, FrameAxis, Mean};
 use crate::axes::{
-    Axis, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, WHITE, foot, hatch, heading, legend,
-    legend_height, shorten, stroke, with_unit,
+    Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, WHITE, foot, hatch, heading,
+    legend, legend_height, shorten, stroke, with_unit,
 };
 use crate::num::{TimeUnit, three_digits, time_text};
 use crate::scene::{Align, Scene, text_width};
@@ -569,7 +569,7 @@ fn heat(
         }
     }
     let bottom = panel.y + panel.height;
-    scene.frame((panel.x, panel.y), (panel.width, panel.height));
+    scene.frame((panel.x, panel.y), (panel.width, panel.height), GREY);
     category_names(scene, panel, &x_axis.labels);
     let mut free_below = f64::INFINITY;
     let mut widest = 0.0f64;

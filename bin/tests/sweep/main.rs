@@ -268,8 +268,8 @@ fn points_that_a_stop_rule_leaves_too_wide_are_told() {
     assert!((1..24).contains(&wide.len()), "some of the points: {estimates}");
     let worst = wide.iter().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap();
     let law = format!(
-        "The stop rule is not met at {} of 24 points, which have all 4 runs: of latency_mean_ns of overall it \
-         wants ± 4.0 % of its mean, and at the worst of them, point {}, there is ± {} of its mean.\n",
+        "The stop rule is not met at {} of 24 points, which have all 4 runs: of latency_mean_ns of overall \
+         it wants ± 4.0 % of its mean, and at the worst of them, point {}, there is ± {} of its mean.\n",
         wide.len(),
         worst["point"],
         analysis::num::share_text(share(worst))

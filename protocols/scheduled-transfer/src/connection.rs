@@ -205,9 +205,8 @@ pub struct Connection {
     queue: VecDeque<Queued>,
     outgoing: Blocks,
     timers: Timers<Timer>,
-    /// Op_timeouts in a row in which no question was answered while something waited for Slots; at most one
-    /// more than Max_Retry.
-    asked_in_vain: u32,
+    /// Clear_To_Send that have left.
+    permitted: u64,
     heard: bool,
 }
 
@@ -246,7 +245,7 @@ impl Connection {
             queue: VecDeque::new(),
             outgoing: Blocks::default(),
             timers: Timers::default(),
-            asked_in_vain: 0,
+            permitted: 0,
             heard: false,
         }
     }
@@ -397,10 +396,7 @@ impl Connection {
                         return true;
                     }
                 }
-                Timer::Slots => {
-                    self.asked_in_vain = cx.config.max_retry.saturating_add(1).min(self.asked_in_vain + 1);
-                    self.ask_for_slots();
-                }
+                Timer::Slots => self.ask_for_slots(),
                 Timer::Sequence(id) => self.sequence_expired(cx, id),
                 Timer::Put(id, put) => self.put_expired(cx, id, put),
                 Timer::Replay(id, fetch) => self.replay_expired(cx, id, fetch),

@@ -88,6 +88,8 @@ pub(crate) struct Destination {
     pub(super) retries: u32,
     pub(super) end_reason: Option<Failure>,
     pub(super) next_interface: u8,
+    /// Clear_To_Send of all Transfers that had left when Blocks were last looked for.
+    pub(super) permitted: u64,
 }
 
 impl Destination {
@@ -116,6 +118,7 @@ impl Destination {
             retries: 0,
             end_reason: None,
             next_interface: 0,
+            permitted: 0,
         }
     }
 
@@ -534,15 +537,17 @@ impl Connection {
         }
     }
 
-    /// Whether a Clear_To_Send of the Transfer has not left, for a reason other than that the peer is gone.
-    fn permission_waits<M>(&self, cx: &Context<'_, M>, id: u32) -> bool {
+    /// Whether a Clear_To_Send of the Transfer waits to leave, and others have left since this was asked.
+    fn permission_waits(&mut self, id: u32) -> bool {
         let waits = |queued: &Queued| queued.owner == Some(id) && queued.header.op == Op::ClearToSend as u8;
-        self.asked_in_vain <= cx.config.max_retry && self.queue.iter().any(waits)
+        let waits = self.queue.iter().any(waits);
+        let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return false };
+        core::mem::replace(&mut destination.permitted, self.permitted) != self.permitted && waits
     }
 
     pub(crate) fn destination_expired<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {
         let agreed = self.out_of_order_agreed();
-        let waits = self.permission_waits(cx, id);
+        let waits = self.permission_waits(id);
         let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return };
         let peer_id = destination.peer_id;
         match destination.state {

@@ -436,7 +436,6 @@ impl Connection {
     ) -> bool {
         let Some(Question { owner, block }) = self.questions.remove(&sync) else { return false };
         self.gate.answer(sync, slots);
-        self.asked_in_vain = 0;
         self.timers.clear(Timer::Slots);
         Self::check_flags(cx, header, Flags::INTERRUPT);
         let Some(id) = owner else { return true };

@@ -180,6 +180,7 @@ impl Connection {
             && let Some(owner) = queued.owner
         {
             // What waited for Slots of the peer is not missing yet.
+            self.permitted += 1;
             self.watch_missing(cx, owner);
         }
         let payload = queued.payload.as_ref().map_or(&[][..], |payload| &payload[..]);

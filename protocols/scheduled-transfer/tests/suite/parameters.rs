@@ -306,8 +306,7 @@ fn permissions_that_wait_for_slots_are_not_missing() {
     pair.expose = ExposeOptions { window: 0, blocksize: 8 };
     let begun = pair.now;
     let options = TransferOptions { max_block: 8, ..TransferOptions::default() };
-    let write =
-        |pair: &mut Pair| pair.ends[A].write(pair.now, a, Span::new(0, 64 << 8), options).unwrap();
+    let write = |pair: &mut Pair| pair.ends[A].write(pair.now, a, Span::new(0, 64 << 8), options).unwrap();
     let ids: Vec<u32> = (0..8).map(|_| write(&mut pair)).collect();
     for id in ids {
         assert_eq!(pair.outcome(A, id), Outcome::Complete);
@@ -318,8 +317,8 @@ fn permissions_that_wait_for_slots_are_not_missing() {
     pair.assert_clean();
 }
 
-/// Who waits for Slots of an end that answers no question gives up all the same, and enables no more: End is all
-/// that leaves when there are Slots again.
+/// Who waits for Slots of an end that answers no question gives up all the same, and enables no more: End is
+/// all that leaves when there are Slots again.
 ///
 /// Proves: ST-10.7.8-2
 #[test]
@@ -334,9 +333,7 @@ fn permissions_for_an_end_that_is_gone() {
     pair.lose.extend([(A, Op::Data, u32::MAX), (A, Op::RequestStateResponse, 30)]);
     let options = TransferOptions { max_block: 8, ..TransferOptions::default() };
     pair.ends[A].write(pair.now, a, Span::new(0, 64 << 8), options).unwrap();
-    pair.wait(B, |event| {
-        matches!(event, Event::Finished { outcome: Outcome::Failed(Failure::Timeout), .. })
-    });
+    pair.wait(B, |event| matches!(event, Event::Finished { outcome: Outcome::Failed(Failure::Timeout), .. }));
     assert_eq!(pair.sent(B, Op::ClearToSend).len(), 2, "as many as there were Slots");
 }
 

@@ -71,8 +71,8 @@ fn a_question_that_may_overtake() {
 }
 
 /// What is known to have arrived is not under way, and an answer takes none of the Slots that are reported:
-/// however many questions an Op_timeout holds, with 4 Slots each brings 3. Else a view that has come to an end
-/// never recovers.
+/// however many questions an Op_timeout holds, with 4 Slots each brings 3. Else a view that has come to an
+/// end never recovers.
 ///
 /// Proves: ST-5.2.5-9, ST-5.2.5-10
 #[test]

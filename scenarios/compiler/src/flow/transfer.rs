@@ -575,7 +575,9 @@ fn protocol(
         let op_timeout = clock.fabric(op_timeout);
         // Headers of all that is enabled may wait for Slots that are free and do not count as free.
         let held = match config.overtaking() {
-            Some(_) if job.holds_slots(slots) => way.overtaken(op_timeout, enabled.saturating_mul(stus), slots),
+            Some(_) if job.holds_slots(slots) => {
+                way.overtaken(op_timeout, enabled.saturating_mul(stus), slots)
+            }
             _ => 0,
         };
         clock.protocol(way.patience(op_timeout, enabled, block).saturating_add(held))

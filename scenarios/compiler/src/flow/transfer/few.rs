@@ -54,6 +54,18 @@ pub(super) fn warn(
         return;
     }
     let config = protocol(c, (st, own), job, scale, device);
+    // Where frames come in any order, requests count as under way until they are answered, and the answers
+    // wait for Slots as well: each end holds so many back, and those of several Transfers hold up each other.
+    let together = job.count.min(job.concurrent.into());
+    let needed = together.saturating_add(u64::from(BOTH_ASK) - 1);
+    if !config.ordered && u64::from(slots) < needed {
+        let message = format!(
+            "with \"doubled\" or \"delayed\" what is not answered counts as under way, {together} Transfers \
+             at a time can take all {slots} Slots from each other, and some may be given up"
+        );
+        c.once(found(message, &format!("use {needed} Slots, or fewer Transfers at a time (concurrent)")));
+        return;
+    }
     let Some(timeout) = config.overtaking().filter(|_| job.notify && slots != u16::MAX) else { return };
     let timeout = Clock(software::ratio(c, device)).fabric(timeout);
     let stus = way.stus_in(timeout);
