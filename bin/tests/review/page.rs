@@ -579,7 +579,7 @@ fn differences_of_survivors_say_of_what_share_they_are() {
 fn flows_that_matter_are_drawn() {
     let home = Home::new();
     let flow = |n: u32| {
-        json!({"name": format!("f{n}"), "from": format!("ep/{n}"), "to": format!("ep/{}", (n + 1) % 20),
+        json!({"name": format!("f{n}"), "from": format!("ep/{n:02}"), "to": format!("ep/{:02}", (n + 1) % 20),
                "arrivals": {"constant": {"load": f64::from(60 - 2 * n) / 100.0}}})
     };
     home.write(
