@@ -337,7 +337,7 @@ impl RunFolder {
 /// Paths of all that the run may have written whose results are in `target`.
 fn written(target: &Path) -> BTreeSet<PathBuf> {
     let prints = fs::read_to_string(target.join(FINGERPRINTS)).unwrap_or_default();
-    let variants = prints.lines().filter_map(|line| line.split(' ').next());
+    let variants = prints.lines().filter_map(|line| Some(line.rsplit_once(" outcome ")?.0));
     let files = FILES.into_iter().map(PathBuf::from);
     let series = series::names().map(|name| Path::new("series").join(name));
     let figures = list().flat_map(|(name, _)| FIGURE_FORMATS.map(|format| in_figures(name, format)));
