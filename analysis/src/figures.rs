@@ -1872,6 +1872,21 @@ mod tests {
         assert!(eight.contains(", variant-0 to variant-3") && eight.contains(", variant-4 to variant-7"));
     }
 
+    /// A title of two lines keeps clear of the keys above it: their baselines are a line and a half apart.
+    #[test]
+    fn titles_of_two_lines_keep_clear_of_the_legend() {
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let mut reports = variants::<8>(1);
+        for (n, report) in reports.iter_mut().enumerate() {
+            report.run.name = format!("a variant with a name that is long {n}");
+        }
+        let drawn = svg(&caption, &reports, "latency_cdf").expect("it is drawn");
+        let [key, title] = [&reports[7].run.name, "flow tenant 0 bulk transfers"];
+        let apart = place_of(&drawn, title, "y") - place_of(&drawn, key, "y");
+        // the page is drawn in eighths
+        assert!(apart / 8.0 >= 1.5 * LABEL.size, "{apart}");
+    }
+
     /// All seven lie on one another, and their names are longer than a panel: each of them can be read below
     /// it.
     #[test]
@@ -1939,9 +1954,14 @@ mod tests {
 
     /// x of a text in a drawing.
     fn x_of(svg: &str, text: &str) -> f64 {
+        place_of(svg, text, "x")
+    }
+
+    /// Where the first text stands that says this: `x` or `y`.
+    fn place_of(svg: &str, text: &str, axis: &str) -> f64 {
         let at = svg.lines().zip(svg.lines().skip(1)).find(|(_, line)| line.trim() == text);
         let (open, _) = at.unwrap_or_else(|| panic!("{text} is not in {svg}"));
-        open.split("x=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        open.split(&format!(" {axis}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
     }
 
     /// By hand: of two variants the first waits 9 us at its source and 1 us behind it, the second 2 us and
@@ -2931,17 +2951,20 @@ mod tests {
         let mut some = with(1..8);
         some.run.collector = with(6..8).run.collector;
         assert_eq!(shown(&[alike.clone(), some, with(8..9)]), [1, 2, 3, 6, 7, 8]);
-        // of many of which each carries a small part it is those that carry most, wherever they stand
+        // of many of which each carries a small part it is those that carry most, wherever they stand: these
+        // six and the next carry 20 to 14 twentieths of the most
         let many = |order: fn(u64) -> u64| {
             let mut data = many_flows(40, WITH);
             data.collector = Collector::new(&CollectorConfig::new(&data.config, LENGTH));
-            let all = (0..40).flat_map(|flow| (0..5 + 5 * order(flow)).map(move |n| (flow, n)));
+            let all = (0..40).flat_map(|flow| (0..5 + order(flow) * order(flow) / 4).map(move |n| (flow, n)));
             for (flow, n) in all {
                 let mut delivery = super::synthetic::plain((n + 1) * 1_000_000, 500_000, 0);
                 (delivery.payload, delivery.flow) = (64, flow as u16);
                 models::Probe::delivered(&mut data.collector, &delivery);
             }
-            VariantReport::new(data)
+            let mut report = VariantReport::new(data);
+            report.flows.iter_mut().for_each(|flow| flow.role = None);
+            report
         };
         assert_eq!(shown(&[many(|flow| flow)]), [34, 35, 36, 37, 38, 39]);
         assert_eq!(shown(&[many(|flow| flow * 7 % 40)]), [5, 11, 17, 22, 28, 34]);
