@@ -99,8 +99,7 @@ pub fn weighted_half_width(batches: &[(f64, f64)]) -> f64 {
         || batches.iter().filter(|batch| batch.1 > 0.0).map(|(sum, count)| (sum / count, count / all));
     let squares: f64 = filled().map(|(_, weight)| weight * weight).sum();
     let freedom = libm::round(1.0 / squares - 1.0);
-    // of nothing at all it is not a number, too
-    if !(freedom >= 1.0) {
+    if all == 0.0 || freedom < 1.0 {
         return f64::NAN;
     }
     let moved = |(value, weight): (f64, f64)| weight * (value - mean) / (1.0 - weight);

@@ -765,6 +765,7 @@ fn batched(segments: &[&Tally]) -> Vec<Vec<Spread>> {
 }
 
 /// A warm-up that is given is not cut off where it would leave nothing.
+const NOTHING_LEFT: &str = "none: nothing arrives in the rest of the run";
 const NOT_CUT: &str = "none: nothing arrives after the one that is set";
 
 fn window(collector: &Collector, run: &RunData) -> Window {
@@ -808,7 +809,7 @@ fn window(collector: &Collector, run: &RunData) -> Window {
         let quiet = silence && outcome.in_flight == 0;
         if silence && warmup == Warmup::Auto {
             // What was seen before is all that there is to tell.
-            return whole("none: nothing arrives in the rest of the run", false);
+            return whole(NOTHING_LEFT, false);
         }
         if !left || quiet {
             // What is done has no transient that a longer run would get rid of.
@@ -827,7 +828,7 @@ fn window(collector: &Collector, run: &RunData) -> Window {
             let bin = ps.div_ceil(bin_ps).min(to_bin as u64) as usize;
             climbing(collector, cut_at(bin, "fixed, rounded up to a sixteenth of the run", true))
         }
-        Warmup::Auto if ended || silent => whole("none: nothing arrives in the rest of the run", true),
+        Warmup::Auto if ended || silent => whole(NOTHING_LEFT, true),
         Warmup::Auto => {
             let mut sums = vec![Bin::default(); to_bin];
             for flow in collector.flows() {

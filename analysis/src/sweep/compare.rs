@@ -173,8 +173,7 @@ pub fn compare_one(
         ours.filter_map(|(replication, value)| Some((replication, value, other(replication)?.1))).collect()
     };
     let every = pairs.iter().map(|pair| (*pair, of_point(pair)));
-    let (own, points): (Vec<(u32, u32)>, Vec<Vec<(u32, f64, f64)>>) =
-        every.filter(|(_, point)| !point.is_empty()).unzip();
+    let (own, points): (Vec<_>, Vec<_>) = every.filter(|(_, point)| !point.is_empty()).unzip();
     let difference = mean_difference(&points)?;
     let values = || points.iter().flatten();
     let over_points = |value: fn(&(u32, f64, f64)) -> f64| {

@@ -224,15 +224,16 @@ pub fn copies_that_stop(config: &FabricConfig) -> Option<[(u32, u8); 2]> {
     let stops = |from: (u32, u8), to: (u32, u8)| {
         let (Some(own), Some(next)) = (switch(config, from.0), switch(config, to.0)) else { return false };
         let ports = &config.devices[to.0 as usize].ports;
-        let obeyed = config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup
-            && own.staging != StagingConfig::None
-            && ports[usize::from(to.1)].voq.gen_en;
-        let copies = next.routes.masks.iter().any(|mask| mask.without(to.1).len() > 1);
-        let shared = (0..ports.len()).any(|port| {
+        let shared = |port: usize| {
             next.rules(port).detector.is_some_and(|detector| detector.verdict == Verdict::Shared)
-        });
-        let counted = matches!(next.buffering, Buffering::Crosspoint { .. });
-        obeyed && copies && shared && counted && next.input == InputQueueing::Fifo
+        };
+        next.input == InputQueueing::Fifo
+            && matches!(next.buffering, Buffering::Crosspoint { .. })
+            && own.staging != StagingConfig::None
+            && config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup
+            && ports[usize::from(to.1)].voq.gen_en
+            && next.routes.masks.iter().any(|mask| mask.without(to.1).len() > 1)
+            && (0..ports.len()).any(shared)
     };
     let mut links = config.links.iter().filter(|link| link.long_symbols);
     let both = links.find(|link| stops(link.a, link.b) && stops(link.b, link.a));

@@ -99,8 +99,8 @@ fn describe(variant: &Variant, out: &mut String) {
     };
     let _ = writeln!(out, "  runs for {}, measured {warmup}; {stall}", time_text(variant.until.0));
     table(out, "switches", switch_lines(config));
-    let detectors = fabric::detectors(config).into_iter().filter(fabric::Headroom::is_reachable);
-    let detectors: Vec<fabric::Headroom> = detectors.collect();
+    let mut detectors = fabric::detectors(config);
+    detectors.retain(fabric::Headroom::is_reachable);
     let told = detectors.iter().map(|own| (own.device, own.port)).collect::<BTreeSet<_>>().len();
     if told > 0 {
         table(out, "detectors of congestion", detector_lines(config, detectors));

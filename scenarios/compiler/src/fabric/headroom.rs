@@ -5,7 +5,7 @@ use super::{Lengths, round_trip_packets, switch, wires};
 use models::config::*;
 use models::sim_core::Time;
 use models::voq_backpressure::csr;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A detector of a switch with the thresholds that it has at some time, and whether it speaks up early
 /// enough.
@@ -58,21 +58,33 @@ pub(crate) fn priorities(source: &SourceConfig) -> Vec<u8> {
 struct Levels {
     /// Priorities of VC0 that occur, a bit for each.
     vc0: u8,
-    /// Something is sent in a virtual channel beside it.
-    channels: bool,
+    /// Receive buffers of the virtual channels of ports beside it, if something is sent in one.
+    channels: BTreeMap<(u32, u8), Vec<u64>>,
 }
 
 impl Levels {
     fn of(config: &FabricConfig) -> Self {
         // Protocols answer at higher priorities than they ask at.
-        let mut levels = Levels { vc0: if config.agents.is_empty() { 0 } else { 0b1111 }, channels: false };
+        let mut vc0 = if config.agents.is_empty() { 0 } else { 0b1111 };
+        let mut in_channels = false;
         for priority in config.all_sources().flat_map(priorities) {
             match vc_of(priority) {
-                0 => levels.vc0 |= 1 << priority,
-                _ => levels.channels = true,
+                0 => vc0 |= 1 << priority,
+                _ => in_channels = true,
             }
         }
-        levels
+        let ends = config.symbolic.iter().filter(|_| in_channels).flat_map(|symbolic| {
+            let link = &config.links[symbolic.link as usize];
+            let channels = symbolic.channels.as_deref();
+            let active = channels.map_or(&[][..], |own| &own.vcs[..usize::from(own.channels.count())]);
+            [link.a, link.b].map(|end| (end, active.iter().map(|vc| vc.buffers.into()).collect()))
+        });
+        Levels { vc0, channels: ends.collect() }
+    }
+
+    /// Receive buffers of the virtual channels of a port beside VC0, if something is sent in one.
+    fn of_channels(&self, end: (u32, u8)) -> impl Iterator<Item = u64> + '_ {
+        self.channels.get(&end).into_iter().flatten().copied()
     }
 
     /// Receive buffers of a port that packets of VC0 can take: those of the highest priority most of them.
@@ -83,6 +95,7 @@ impl Levels {
         (u64::from(port.buffers) + 1).saturating_sub(kept)
     }
 }
+
 /// Packets for one egress port that a switch can hold, as far as they count for one verdict of its
 /// detector. A shared verdict on what is behind buffers is on what is in them; a place there is one of
 /// each priority.
@@ -109,23 +122,12 @@ fn most(config: &FabricConfig, at: (u32, u8), own: &SwitchConfig, verdict: Verdi
         }
     };
     let linked = ports().any(|(_, port)| port.voq.link_en);
-    let of_port = |buffers: Vec<u64>| {
-        if linked { buffers.into_iter().max().unwrap_or(0) } else { buffers.iter().sum() }
+    let of_port = |(port, _)| {
+        let buffers = levels.of_channels((device, port));
+        if linked { buffers.max().unwrap_or(0) } else { buffers.sum() }
     };
-    let channels = ports().filter(|_| levels.channels);
-    let in_channels = of_all(&mut channels.map(|(port, _)| of_port(channel_buffers(config, (device, port)))));
+    let in_channels = of_all(&mut ports().map(of_port));
     if linked { in_vc0.max(in_channels) } else { in_vc0 + in_channels }
-}
-
-/// Receive buffers of the virtual channels of a port beside VC0.
-fn channel_buffers(config: &FabricConfig, end: (u32, u8)) -> Vec<u64> {
-    let mut here = config.symbolic.iter().filter(|symbolic| {
-        let link = &config.links[symbolic.link as usize];
-        link.a == end || link.b == end
-    });
-    let channels = here.next().and_then(|symbolic| symbolic.channels.as_deref());
-    let active = channels.map_or(&[][..], |own| &own.vcs[..usize::from(own.channels.count())]);
-    active.iter().map(|vc| vc.buffers.into()).collect()
 }
 
 /// Ports of which a write sets bits of the register.
@@ -206,14 +208,13 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
             // of a channel wait when its last one is taken.
             let room = |u: usize| {
                 let in_vc0 = u64::from(ports[u].buffers).saturating_sub(u64::from(ports[u].watermarks[0]));
-                let channels = channel_buffers(config, (device, u as u8)).into_iter().min();
-                let in_channels = channels.filter(|_| levels.channels).map(|own| own - 1);
+                let in_channels = levels.of_channels((device, u as u8)).min().map(|own| own - 1);
                 let in_vc0 = (levels.vc0 != 0 || in_channels.is_none()).then_some(in_vc0);
                 in_vc0.into_iter().chain(in_channels).min().unwrap_or(0)
             };
+            let most = most(config, (device, port), own, detector.verdict, &levels);
             for (since, detector) in values(config, (device, port), detector) {
                 let (needed, there) = places(own, &room, detector, &heard);
-                let most = most(config, (device, port), own, detector.verdict, &levels);
                 let it =
                     Headroom { device, port, since, detector, neighbours, each, most, needed, there, beyond };
                 all.push(it);
