@@ -7,7 +7,7 @@
 use crate::collect::Spread;
 use crate::estimate::quantile_samples;
 use crate::flows::{self, Pick, TimesRow};
-use crate::level::{MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
+use crate::level::{self, MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
 use crate::metric::{Kind, Row};
 use crate::num::{Num, count_text, share_text, three_digits, time_text};
 use crate::ports::Ports;
@@ -107,6 +107,8 @@ pub struct Judged {
     pub samples: Option<(u64, u64)>,
     /// Of a time: the share of what was asked for that arrived, without what is merely on its way.
     pub arrived: Option<f64>,
+    /// What was measured is the age of something that is still under way: it takes longer than that.
+    pub waits: bool,
     /// How it ended.
     pub verdict: Verdict,
 }
@@ -205,10 +207,15 @@ fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
     let of_links = matches!(required.subjects, Subjects::Links(_));
     let measure = measure(&required.metric, of_links).expect("a metric that `requirement` has let pass");
     let judged = |of, name: &str, flow: Option<usize>, (measured, samples): (f64, Option<(u64, u64)>)| {
+        let Limit { relation, value, .. } = required.limit;
+        // what is under way takes longer than it has taken, so of a maximum that may say enough
+        let waits = flow.and_then(|flow| measure.waits(report, flow));
+        let waits = waits.filter(|&ps| relation.is_settled_from(ps, value) && !(measured >= ps));
+        let measured = waits.unwrap_or(measured);
         // what never arrives takes longer than any time, of however few that is known
         let enough = measured == f64::INFINITY
+            || waits.is_some()
             || samples.is_none_or(|(known, needed)| known >= needed) && measured.is_finite();
-        let Limit { relation, value, .. } = required.limit;
         // A percentile is known to a step: what may hold does.
         let least = flow.and_then(|flow| measure.step(report, flow)).unwrap_or(measured);
         let within = relation == Relation::Equal && least <= value && value <= measured;
@@ -230,6 +237,7 @@ fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
             dimension: measure.dimensions[0],
             samples,
             arrived: flow.and_then(|flow| measure.arrived(report, flow)),
+            waits: waits.is_some(),
             verdict,
         }
     };
@@ -263,6 +271,12 @@ impl Measure {
     fn arrived(&self, report: &VariantReport, index: usize) -> Option<f64> {
         let Get::Times(level, _) = self.get else { return None };
         Some(level.arrived(report, index))
+    }
+
+    /// Of a maximum: the age of the oldest that is under way at the end, picoseconds, where it is known.
+    fn waits(&self, report: &VariantReport, index: usize) -> Option<f64> {
+        let Get::Times(level, At::Max) = self.get else { return None };
+        level::oldest(report, &report.flows[index], level.counted(report, index)?).map(|ps| ps as f64)
     }
 
     /// The value for a flow, and how many were measured of how many it takes.
@@ -306,6 +320,19 @@ impl At {
 }
 
 impl Level {
+    /// As what becomes of it is counted. `None`: times that are not counted from when it was asked for.
+    fn counted(self, report: &VariantReport, index: usize) -> Option<level::Level> {
+        let flow = &report.flows[index];
+        match self {
+            Level::Whole if flow.round_trips.is_some() => Some(TRIPS),
+            Level::Whole if flow.messages.is_some() => Some(MESSAGES),
+            Level::Whole => flow.protocol.is_none().then_some(PACKETS),
+            Level::Row(row) => (row.name() == "latency").then_some(PACKETS),
+            Level::Messages => Some(MESSAGES),
+            Level::RoundTrips => Some(TRIPS),
+        }
+    }
+
     /// Share of what was asked for that arrived, without what is merely on its way.
     fn arrived(self, report: &VariantReport, index: usize) -> f64 {
         let flow = &report.flows[index];
@@ -370,6 +397,9 @@ impl Judged {
         match (self.verdict, self.dimension) {
             (Verdict::NotEnough, _) => "-".into(),
             (_, Dimension::Time) if self.measured == f64::INFINITY => endless(self.arrived.unwrap_or(0.0)),
+            (_, Dimension::Time) if self.waits => {
+                format!("more than {}, as one is under way for so long", time_text(self.measured))
+            }
             (_, Dimension::Time) => time_text(self.measured),
             (_, Dimension::Rate) => format!("{} Gb/s", three_digits(self.measured)),
             (_, Dimension::Share) => format!("{} %", Num(100.0 * self.measured)),
@@ -394,7 +424,9 @@ impl Judged {
             _ => self.measured_text(),
         };
         let found = match self.short() {
-            Some(share) if self.measured.is_finite() => format!("{found} (of those that arrived: {share})"),
+            Some(share) if self.measured.is_finite() && !self.waits => {
+                format!("{found} (of those that arrived: {share})")
+            }
             _ => found,
         };
         format!("{}: {of} {name}, {metric} {wanted}: {found}", verdict.name())
@@ -414,7 +446,8 @@ pub struct JudgedSummary {
     pub wanted: String,
     /// What it has to be, in the unit of `unit`.
     pub limit: Num,
-    /// What it is, likewise; `null` if that is not known, or if it is the time of what never arrives.
+    /// What it is, likewise; `null` if that is not known, or if it is the time of what never arrives. Of a
+    /// maximum that something under way has passed, the age of that.
     pub measured: Num,
     /// `ns`, `Gb/s`, `share`, or empty: a number.
     pub unit: &'static str,

@@ -29,6 +29,15 @@ pub enum Relation {
 }
 
 impl Relation {
+    /// Whether it holds for no value from this one on, or for all of them.
+    pub fn is_settled_from(self, value: f64, limit: f64) -> bool {
+        match self {
+            Relation::Below | Relation::AtMost => !self.holds(value, limit),
+            Relation::Equal => value > limit && !self.holds(value, limit),
+            Relation::AtLeast | Relation::Above => self.holds(value, limit),
+        }
+    }
+
     /// Whether it does.
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {

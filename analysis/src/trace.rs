@@ -9,7 +9,7 @@ mod life;
 mod text;
 
 pub(crate) use life::difference;
-pub use life::{Census, Life};
+pub use life::{Census, Life, PacketName};
 pub(crate) use text::Names;
 pub use text::port_text;
 

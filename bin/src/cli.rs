@@ -3,6 +3,7 @@
 pub(crate) mod sweep;
 
 use analysis::review;
+use analysis::trace::PacketName;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use models::run::{ListKind, PipelineMode, RunOptions};
 use serde_json::Value;
@@ -415,14 +416,14 @@ pub(crate) struct TraceArgs {
     /// Variant (default: the first)
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// Print the life of this packet: 1 is the first that was created
+    /// Print the life of this packet: 1 is the first that was created; or as the lines about stalls name it
     #[arg(
         long,
-        value_name = "N",
-        value_parser = parse_number,
+        value_name = "N|DEVICE:FLOW:N",
+        value_parser = parse_packet,
         conflicts_with_all = ["only", "device", "flow", "from", "to", "limit"]
     )]
-    pub packet: Option<usize>,
+    pub packet: Option<PacketName>,
     /// Write what crosses the links to this file instead, in pcapng form: packets, control symbols, frames
     #[arg(long, value_name = "FILE", conflicts_with_all = ["packet", "only", "json", "limit"])]
     pub pcapng: Option<PathBuf>,
@@ -483,6 +484,15 @@ fn parse_number(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err("expected a number from 1 on".into()),
         Ok(number) => Ok(number),
     }
+}
+
+fn parse_packet(text: &str) -> Result<PacketName, String> {
+    let Some((rest, number)) = text.rsplit_once(':') else {
+        return parse_number(text).map(PacketName::Number);
+    };
+    let (device, flow) = rest.split_once(':').ok_or("expected a number, or DEVICE:FLOW:NUMBER")?;
+    let number = u32::try_from(parse_number(number)?).map_err(|_| "there are not so many packets")?;
+    Ok(PacketName::OfSource { device: device.into(), flow: flow.into(), number })
 }
 
 fn parse_set(text: &str) -> Result<(String, Value), String> {

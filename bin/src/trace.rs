@@ -9,7 +9,7 @@ use analysis::capture::Capture;
 use analysis::chart::{Chart, Conversation};
 use analysis::num::counted_text;
 use analysis::perfetto::Tracks;
-use analysis::trace::{Census, Filter, Kind, Life, Tracer};
+use analysis::trace::{Census, Filter, Kind, Life, PacketName, Tracer};
 use models::config::FabricConfig;
 use models::run::{PipelineMode, Progress, RunOptions};
 use models::sim_core::Time;
@@ -44,8 +44,8 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
     if let Some(file) = &args.perfetto {
         return tracks(args, variant, &config, file);
     }
-    let text = match args.packet {
-        Some(number) => life(variant, &config, number, args.json)?,
+    let text = match &args.packet {
+        Some(name) => life(variant, &config, name, args.json)?,
         None => {
             let limit = if args.limit == 0 { usize::MAX } else { args.limit };
             let filter = filter(args, variant, &config)?;
@@ -154,13 +154,23 @@ fn run<P: Probe + Send>(
     probe.into_inner().expect("the run is over")
 }
 
-fn life(variant: &Variant, config: &Arc<FabricConfig>, number: usize, json: bool) -> Result<String, Failure> {
-    let settled = |census: &Census, now: Time| census.settled(config, now) >= number;
-    let census = run(variant, config, Census::default(), settled);
+fn life(
+    variant: &Variant,
+    config: &Arc<FabricConfig>,
+    name: &PacketName,
+    json: bool,
+) -> Result<String, Failure> {
+    let census = Census::new(Arc::clone(config), name.clone());
+    let census = run(variant, config, census, Census::is_done);
     let all = census.len();
-    let id = census
-        .find(number)
-        .ok_or_else(|| Failure::bad_input(format_args!("--packet: {number} found; allowed: 1 to {all}")))?;
+    let (id, number) = census.find().ok_or_else(|| match name {
+        PacketName::Number(number) => {
+            Failure::bad_input(format_args!("--packet: {number} found; allowed: 1 to {all}"))
+        }
+        PacketName::OfSource { device, flow, number } => Failure::bad_input(format_args!(
+            "--packet: \"{device}\" sends no packet {number} in a flow \"{flow}\""
+        )),
+    })?;
     // The same run once more: it is the same.
     let whole = config.devices.iter().any(|device| match &device.model {
         models::config::DeviceModel::Switch(switch) => !switch.routes.masks.is_empty(),

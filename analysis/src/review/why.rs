@@ -116,7 +116,7 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
 
 /// What of a flow stood still when the watchdog looked, and why: no time of what arrived tells of it.
 fn standing(name: &str, stalls: &[Value]) -> String {
-    let whose = format!("of flow \"{name}\" ");
+    let whose = format!(":{name}:");
     let walks = stalls.iter().filter(|stall| list(stall, "walk").iter().any(|step| names(step, &whose)));
     let line = |stall: &Value| {
         let steps: Vec<&str> = list(stall, "walk").iter().filter_map(Value::as_str).collect();
@@ -250,16 +250,14 @@ mod tests {
         let latency = json!({"mean": {"value": 404.0}});
         let books = json!({"asked": 500, "arrived": 100, "never": 0, "under_way": 400, "arrived_share": 0.2});
         let flow = json!({"books": books, "latency_ns": latency, "decomposition": decomposition});
-        let walk = |name: &str| {
-            json!([format!("packet 7 of flow \"{name}\" to id 1 waits in sw: its link is down")])
-        };
+        let walk = |name: &str| json!([format!("packet a:{name}:7 to id 1 waits in sw: its link is down")]);
         let stall = |name: &str| json!({"at_us": 228.0, "kind": "stall", "walk": walk(name)});
         let stuck = of_flow("f", &flow, 0.1, &[stall("f"), stall("g")]);
         let first = "flow f, of which 20.0 % arrived (100 of 500; 0 never will, 400 are under way at the \
                      end): packets that arrived take 404 ns on average";
         assert!(stuck.starts_with(first), "{stuck}");
-        let last = "  stall found at 228 µs: packet 7 of flow \"f\" to id 1 waits in sw: its link is down\n";
-        assert!(stuck.ends_with(last) && !stuck.contains("\"g\""), "{stuck}");
+        let last = "  stall found at 228 µs: packet a:f:7 to id 1 waits in sw: its link is down\n";
+        assert!(stuck.ends_with(last) && !stuck.contains("a:g:7"), "{stuck}");
         assert!(closed.contains("backlog that a closed loop keeps at its source (source queue"), "{closed}");
     }
 }

@@ -9,16 +9,52 @@ use models::sim_core::Time;
 use models::{Parts, Probe};
 use serde_json::json;
 use std::fmt::Write;
+use std::sync::Arc;
 
-/// Counts packets: finds the one with a number.
-#[derive(Clone, Debug, Default)]
+/// Which packet is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PacketName {
+    /// The number in the run; 1 is the first that was created.
+    Number(usize),
+    /// As the lines about stalls name it, which know nothing of other sources.
+    OfSource {
+        /// Path of the device that made it.
+        device: String,
+        /// Name of its flow.
+        flow: String,
+        /// Which of the packets of its source it is; 1 is the first.
+        number: u32,
+    },
+}
+
+/// Counts packets: finds the one with a name.
+#[derive(Clone, Debug)]
 pub struct Census {
     packets: Vec<Born>,
+    name: PacketName,
+    config: Arc<FabricConfig>,
+    /// The packet that has the name, if it is one of a source.
+    found: Option<Born>,
 }
 
 impl Census {
+    /// Looks for this packet.
+    pub fn new(config: Arc<FabricConfig>, name: PacketName) -> Self {
+        Self { packets: Vec::new(), name, config, found: None }
+    }
+
+    /// Whether it is known at `now` which packet that is, and which number it has.
+    pub fn is_done(&self, now: Time) -> bool {
+        match self.name {
+            PacketName::Number(number) => self.settled(&self.config, now) >= number,
+            PacketName::OfSource { .. } => {
+                self.found.is_some_and(|(at, _)| at.0 + super::margin(&self.config) <= now.0)
+            }
+        }
+    }
+
     /// Packets whose number is settled at `now`.
-    pub fn settled(&self, config: &FabricConfig, now: Time) -> usize {
+    fn settled(&self, config: &FabricConfig, now: Time) -> usize {
         let margin = super::margin(config);
         self.packets.iter().rev().skip_while(|(at, _)| at.0 + margin > now.0).count()
     }
@@ -33,10 +69,14 @@ impl Census {
         self.packets.is_empty()
     }
 
-    /// The packet with this number; 1 is the first.
-    pub fn find(mut self, number: usize) -> Option<PacketId> {
+    /// The packet, and its number in the run.
+    pub fn find(mut self) -> Option<(PacketId, usize)> {
         self.packets.sort_unstable();
-        self.packets.get(number.checked_sub(1)?).map(|(_, id)| *id)
+        let number = match self.name {
+            PacketName::Number(number) => number,
+            PacketName::OfSource { .. } => self.packets.binary_search(&self.found?).ok()? + 1,
+        };
+        self.packets.get(number.checked_sub(1)?).map(|(_, id)| (*id, number))
     }
 }
 
@@ -46,8 +86,14 @@ impl Probe for Census {
     }
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
-        if let PacketStep::Created { .. } = step {
-            self.packets.push((at, id));
+        let PacketStep::Created { flow, .. } = step else { return };
+        self.packets.push((at, id));
+        if let PacketName::OfSource { device, flow: wanted, number } = &self.name
+            && id.sequence + 1 == *number
+            && self.config.flows[usize::from(*flow)].name == *wanted
+            && self.config.devices[id.source as usize].path == *device
+        {
+            self.found.get_or_insert((at, id));
         }
     }
 }

@@ -181,8 +181,8 @@ fn transfers_behind_a_dead_link_wait_and_the_watchdog_says_where() {
 }
 
 /// A FIFO behind a dead link: `v` sends to the dead endpoint and to another one in turn, `w` to the dead one.
-/// Packet 102 of `v` is for the dead one and stands at the head; 103 is for the other, whose port idles, and
-/// waits for nothing but 102.
+/// Packet 103 of `v` is for the dead one and stands at the head; 104 is for the other, whose port idles, and
+/// waits for nothing but 103.
 #[test]
 fn who_stands_in_a_fifo_waits_for_its_head_and_not_for_its_output() {
     let arrivals = json!({"constant": {"interval": "1 us", "phase": "0 ps"}});
@@ -198,20 +198,20 @@ fn who_stands_in_a_fifo_waits_for_its_head_and_not_for_its_output() {
         scenario["switch"]["reads_per_input"] = json!(reads);
         let report = report(&scenario);
         let walks: Vec<&Vec<String>> = report.run.outcome.stalls.iter().map(|stall| &stall.walk).collect();
-        let of_103 = walks.iter().find(|walk| walk[0].starts_with("packet 103 of flow \"v\""));
-        let of_103: Vec<&str> = of_103.expect("it stands still").iter().map(String::as_str).collect();
+        let of_104 = walks.iter().find(|walk| walk[0].starts_with("packet ep/0:v:104 "));
+        let of_104: Vec<&str> = of_104.expect("it stands still").iter().map(String::as_str).collect();
         assert_eq!(
-            of_103,
+            of_104,
             [
-                "packet 103 of flow \"v\" to id 2 waits in sw for port 2: behind another packet",
-                "packet 102 of flow \"v\" to id 1 waits in sw for port 1: its link is down"
+                "packet ep/0:v:104 to id 2 waits in sw for port 2: behind another packet",
+                "packet ep/0:v:103 to id 1 waits in sw for port 1: its link is down"
             ]
         );
         assert!(!walks.iter().any(|walk| walk.iter().any(|line| line.contains("at work"))), "{walks:?}");
     }
 }
 
-/// A host stops the port of a destination at 100 us and never lets it go: packet 101 finds its queue stopped
+/// A host stops the port of a destination at 100 us and never lets it go: packet 102 finds its queue stopped
 /// by a port where nothing waits, as its register says. Nothing was lost that should have said otherwise.
 #[test]
 fn a_port_that_a_host_stopped_says_so() {
@@ -222,7 +222,7 @@ fn a_port_that_a_host_stopped_says_so() {
     scenario["voq"] = json!({"enabled": true, "refresh": "off", "writes": [write]});
     let report = report(&scenario);
     let walks: Vec<&Vec<String>> = report.run.outcome.stalls.iter().map(|stall| &stall.walk).collect();
-    let law = "packet 101 of flow \"a\" to id 1 waits in ep/0 for port 0: staging queue 1 is stopped by \
+    let law = "packet ep/0:a:102 to id 1 waits in ep/0 for port 0: staging queue 1 is stopped by \
                port 1 of sw, whose register says XOFF";
     assert_eq!(walks, [&[law]]);
 }

@@ -81,6 +81,52 @@ fn each_relation_is_what_its_sign_says() {
     }
 }
 
+/// Packets of 1 ns arrived, and one is under way for 5 us: the maximum is more than that, whatever comes of it.
+/// A limit above says nothing yet, and is judged by what arrived; if nothing did, nothing is known.
+#[test]
+fn what_is_under_way_takes_longer_than_it_has_taken() {
+    use Dimension::Time;
+    use Relation::{Above, AtLeast, AtMost, Below, Equal};
+    use Verdict::{Fail, NotEnough, Pass};
+    let oldest = models::sim_core::Time(LENGTH.0 - 5_000_000);
+    let left = models::stats::FlowLeft {
+        packets: 1,
+        to_arrive: 1,
+        oldest_packet: Some(oldest),
+        ..Default::default()
+    };
+    let arrived = [plain(1_000_000, 1_000, 0), plain(2_000_000, 1_000, 0)];
+    let with = |packets: &[_]| {
+        let mut data = run_of(packets, Warmup::Fixed(0), LENGTH.0);
+        data.outcome.left = vec![left.clone(); 2];
+        VariantReport::new(data)
+    };
+    let (some, none) = (with(&arrived), with(&[]));
+    for (relation, limit, of_some, of_none) in [
+        (Below, 1e6, Fail, Fail),
+        (Below, 5e6, Fail, Fail),
+        (AtMost, 4e6, Fail, Fail),
+        (Equal, 1e6, Fail, Fail),
+        (AtLeast, 5e6, Pass, Pass),
+        (Above, 1e6, Pass, Pass),
+        (Below, 6e6, Pass, NotEnough),
+        (AtMost, 5e6, Pass, NotEnough),
+    ] {
+        for metric in ["max", "latency_max"] {
+            let found = [&some, &none].map(|report| verdict(report, metric, relation, limit, Time));
+            assert_eq!(found, [of_some, of_none], "{metric} {relation:?} {limit}");
+        }
+    }
+    // from the first bit on the link on it may be younger
+    assert_eq!(verdict(&some, "network_latency_max", Below, 1e6, Time), Pass);
+    let one = require(Subjects::Flows(vec![0]), "max", Below, 1e6, Time).unwrap();
+    let judged = &judge(&VariantReport { required: vec![one], ..some })[0];
+    assert!(
+        judged.line().ends_with(": more than 5.00 \u{b5}s, as one is under way for so long"),
+        "{judged:?}"
+    );
+}
+
 /// Packets under way at the end are no loss; a drop is one.
 #[test]
 fn delivered_is_what_arrived_of_what_was_due() {

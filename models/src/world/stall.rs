@@ -372,9 +372,11 @@ impl<'a, P: Build> View<'a, P> {
         let device = path(port);
         let flow = &links.config.flows[record.flow as usize].name;
         let number = port - links.base_of(port);
+        // Nobody counts all packets of a run, so it has the name that its source gives it.
         let head = format!(
-            "packet {} of flow {flow:?} to id {} waits in {device} for port {number}",
-            record.sequence,
+            "packet {}:{flow}:{} to id {} waits in {device} for port {number}",
+            links.config.devices[record.source as usize].path,
+            record.sequence + 1,
             record.destination_id()
         );
         let why = match self.reason(spot) {

@@ -6,13 +6,16 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, InputQueueing, LinkConfig, NO_PORT,
-    PortSet, SourceConfig, StagingConfig, SwitchConfig, Verdict,
+    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, IdTable, InputQueueing, LinkConfig,
+    NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use std::sync::Arc;
+
+use blocks::NO_BLOCK;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use headroom::{Headroom, detectors, priorities};
@@ -58,38 +61,102 @@ pub(crate) fn lost<'a>(
 pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
     let wires = wires(config);
     let blocks = Blocks::new(config);
-    // Blocks that lead to one port, and the blocks of the neighbours there, between which all is right.
-    let mut right: BTreeSet<(u32, Option<u32>)> = BTreeSet::new();
-    let mut wrong = Vec::new();
-    for (d, device) in config.devices.iter().enumerate() {
-        match &device.model {
-            DeviceModel::Switch(own) => {
-                for first in (0..config.id_space).step_by(BLOCK) {
-                    let pair = blocks.sole_pair(&wires, d, first as usize / BLOCK);
-                    if pair.is_some_and(|pair| right.contains(&pair)) {
-                        continue;
-                    }
-                    let before = wrong.len();
-                    for id in first..config.id_space.min(first + BLOCK as u32) {
-                        check_entry(config, &wires, d as u32, own, id, &mut wrong);
-                    }
-                    right.extend(pair.filter(|_| wrong.len() == before));
-                }
+    let switches: Vec<(u32, &SwitchConfig)> =
+        (0..config.devices.len() as u32).filter_map(|d| Some((d, switch(config, d)?))).collect();
+    let mut alike = Alike::new(&blocks);
+    // As (device, id), so that they can be told in this order.
+    let mut wrong: Vec<((u32, u32), String)> = Vec::new();
+    let mut here = Vec::new();
+    for first in (0..config.id_space).step_by(BLOCK) {
+        let ids = first..config.id_space.min(first + BLOCK as u32);
+        blocks.place(first as usize / BLOCK, &mut here);
+        // A table that ends within a block has entries there that mean nothing.
+        let is_whole = |device: u32| blocks.lengths[device as usize] >= first as usize + BLOCK;
+        let whole = switches.iter().all(|(device, _)| is_whole(*device));
+        for &(d, own) in &switches {
+            if !(whole && alike.is_right(&wires[d as usize], &here, here[d as usize])) {
+                ids.clone().for_each(|id| check_entry(config, &wires, d, own, id, &mut wrong));
             }
-            DeviceModel::Endpoint(own) if !own.next_hop.is_empty() => {
-                for id in 0..config.id_space {
-                    let right = wires[d][0].map_or(NO_PORT, |(_, next, _)| expected_port(config, next, id));
-                    let found = own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT);
-                    // An endpoint holds no set for a group: multicast injection is unstaged.
-                    if found != right {
-                        wrong.push(format!("{}: id {id}: next hop {found}, neighbour {right}", device.path));
-                    }
-                }
-            }
-            DeviceModel::Endpoint(_) => {}
         }
     }
-    wrong
+    // Endpoints of one switch share their table.
+    let mut right: BTreeSet<(*const IdTable<u8>, Option<u32>)> = BTreeSet::new();
+    for (d, device) in (0..).zip(&config.devices) {
+        let DeviceModel::Endpoint(own) = &device.model else { continue };
+        let next = wires[d as usize][0].map(|(_, next, _)| next);
+        let shared = (Arc::as_ptr(&own.next_hop), next);
+        if own.next_hop.is_empty() || right.contains(&shared) {
+            continue;
+        }
+        let before = wrong.len();
+        for id in 0..config.id_space {
+            let expected = next.map_or(NO_PORT, |next| expected_port(config, next, id));
+            let found = own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT);
+            // An endpoint holds no set for a group: multicast injection is unstaged.
+            if found != expected {
+                let text = format!("{}: id {id}: next hop {found}, neighbour {expected}", device.path);
+                wrong.push(((d, id), text));
+            }
+        }
+        if wrong.len() == before {
+            right.insert(shared);
+        }
+    }
+    wrong.sort_by_key(|(at, _)| *at);
+    wrong.into_iter().map(|(_, text)| text).collect()
+}
+
+/// Blocks whose next hops are right, as found. Switches share blocks, and their neighbours do: what was looked
+/// at in two of them is not looked at again.
+struct Alike<'a> {
+    blocks: &'a Blocks,
+    /// Of each block whether it copies packets, or has a next hop of what it drops: such entries are looked at
+    /// one by one.
+    special: Vec<bool>,
+    /// Of each way of each block: a block of the neighbour there with which all is right.
+    right: Vec<Vec<Option<u32>>>,
+}
+
+impl<'a> Alike<'a> {
+    fn new(blocks: &'a Blocks) -> Self {
+        let is_special = |route: &Route| match route.egress {
+            Egress::Port(_) => false,
+            Egress::Multicast(_) => true,
+            Egress::Drop => route.next_hop != NO_PORT,
+        };
+        Self {
+            blocks,
+            special: blocks.distinct.iter().map(|block| block.iter().any(is_special)).collect(),
+            right: blocks.ways.iter().map(|ways| vec![None; ways.len()]).collect(),
+        }
+    }
+
+    /// Whether all next hops of the block `own` of a switch are right; `here` are the blocks of all devices.
+    fn is_right(&mut self, wires: &[Option<(u32, u32, u8)>], here: &[u32], own: u32) -> bool {
+        if self.special[own as usize] {
+            return false;
+        }
+        let block = &self.blocks.distinct[own as usize];
+        let ways = self.blocks.ways[own as usize].iter().zip(&mut self.right[own as usize]);
+        for (&(port, through), known) in ways {
+            let next = wires.get(usize::from(port)).copied().flatten();
+            let next = next.map_or(NO_BLOCK, |(_, next, _)| here[next as usize]);
+            if *known == Some(next) {
+                continue;
+            }
+            let other = self.blocks.distinct.get(next as usize);
+            let expected = |bit: usize| match other.map(|other| other[bit].egress) {
+                Some(Egress::Port(port)) => port,
+                _ => NO_PORT,
+            };
+            let leads = |bit: &usize| through >> bit & 1 == 1;
+            if (0..BLOCK).filter(leads).any(|bit| block[bit].next_hop != expected(bit)) {
+                return false;
+            }
+            *known = Some(next);
+        }
+        true
+    }
 }
 
 /// Egress port for an id in a device, [`NO_PORT`] if it is not one port.
@@ -106,11 +173,12 @@ fn check_entry(
     device: u32,
     own: &SwitchConfig,
     id: u32,
-    wrong: &mut Vec<String>,
+    wrong: &mut Vec<((u32, u32), String)>,
 ) {
     let path = &config.devices[device as usize].path;
+    let mut wrong = |text| wrong.push(((device, id), text));
     let Some(route) = own.routes.entries.get(id as usize) else {
-        wrong.push(format!("{path}: id {id} has no entry"));
+        wrong(format!("{path}: id {id} has no entry"));
         return;
     };
     match route.egress {
@@ -118,7 +186,7 @@ fn check_entry(
             let next = wires[device as usize].get(usize::from(port)).copied().flatten();
             let right = next.map_or(NO_PORT, |(_, next, _)| expected_port(config, next, id));
             if route.next_hop != right {
-                wrong.push(format!("{path}: id {id}: next hop {}, neighbour {right}", route.next_hop));
+                wrong(format!("{path}: id {id}: next hop {}, neighbour {right}", route.next_hop));
             }
         }
         Egress::Multicast(mask) => {
@@ -128,7 +196,7 @@ fn check_entry(
                 let right =
                     next.map_or(PortSet::EMPTY, |(_, next, ingress)| mask_behind(config, next, ingress, id));
                 if found != Some(right) {
-                    wrong.push(format!(
+                    wrong(format!(
                         "{path}: group {id}, port {port}: next hops {found:x?}, neighbour {right:x?}"
                     ));
                 }
@@ -136,7 +204,7 @@ fn check_entry(
         }
         Egress::Drop => {
             if route.next_hop != NO_PORT {
-                wrong.push(format!("{path}: id {id} is dropped but has the next hop {}", route.next_hop));
+                wrong(format!("{path}: id {id} is dropped but has the next hop {}", route.next_hop));
             }
         }
     }

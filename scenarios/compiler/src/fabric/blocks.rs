@@ -1,7 +1,7 @@
 //! The blocks of which routing tables are made, by number.
 
-use super::Wires;
 use models::config::{Block, BlockNumbers, DeviceModel, Egress, FabricConfig, IdTable, Route};
+use std::collections::BTreeMap;
 
 /// The blocks of all tables of a fabric. What holds for two blocks holds wherever both are.
 pub(crate) struct Blocks {
@@ -13,7 +13,12 @@ pub(crate) struct Blocks {
     pub distinct: Vec<Block<Route>>,
     /// Port to which all entries of a block lead, if they do.
     pub sole: Vec<Option<u8>>,
+    /// Of each block: ports, and which entries lead to them, one bit each.
+    pub ways: Vec<Vec<(u8, u64)>>,
 }
+
+/// There is no such block.
+pub(super) const NO_BLOCK: u32 = u32::MAX;
 
 impl Blocks {
     pub fn new(config: &FabricConfig) -> Self {
@@ -33,14 +38,23 @@ impl Blocks {
             Egress::Port(port) if block.iter().all(|route| route.egress == Egress::Port(port)) => Some(port),
             _ => None,
         });
-        Blocks { of, lengths, sole: sole.collect(), distinct: numbers.distinct }
+        let ways_of = |block: &Block<Route>| {
+            let mut ways: BTreeMap<u8, u64> = BTreeMap::new();
+            for (bit, route) in block.iter().enumerate() {
+                if let Egress::Port(port) = route.egress {
+                    *ways.entry(port).or_default() |= 1 << bit;
+                }
+            }
+            ways.into_iter().collect()
+        };
+        let ways = numbers.distinct.iter().map(ways_of).collect();
+        Blocks { of, lengths, sole: sole.collect(), ways, distinct: numbers.distinct }
     }
 
-    /// A block that leads to one port, and the block of the neighbour there; `None`: to several.
-    pub fn sole_pair(&self, wires: &Wires, device: usize, index: usize) -> Option<(u32, Option<u32>)> {
-        let number = *self.of[device].get(index)?;
-        let port = self.sole[number as usize]?;
-        let next = wires[device].get(usize::from(port)).copied().flatten();
-        Some((number, next.and_then(|(_, next, _)| self.of[next as usize].get(index).copied())))
+    /// The blocks at one place of the tables of all devices, side by side; [`NO_BLOCK`] where a table is shorter.
+    /// Who asks for the blocks of many neighbours at a place finds them here, and not each in another table.
+    pub fn place(&self, index: usize, blocks: &mut Vec<u32>) {
+        blocks.clear();
+        blocks.extend(self.of.iter().map(|of| of.get(index).copied().unwrap_or(NO_BLOCK)));
     }
 }

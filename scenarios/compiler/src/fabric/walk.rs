@@ -1,7 +1,8 @@
 //! Where packets go by the tables, and where they turn.
 
+use super::blocks::NO_BLOCK;
 use super::{Blocks, Wires, mask_behind, switch, wires};
-use models::config::{BLOCK, Block, Egress, FabricConfig, NO_OWNER, PortSet, Route};
+use models::config::{BLOCK, Egress, FabricConfig, NO_OWNER, PortSet, Route};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where packets for an id end that enter the fabric at a switch.
@@ -83,8 +84,10 @@ struct Together<'a> {
     config: &'a FabricConfig,
     wires: &'a Wires,
     blocks: &'a Blocks,
-    /// Of each block: ports, and what leaves through them.
-    ways: Vec<Vec<(u8, u64)>>,
+    /// Of each block: place in its ways of the one that an entry leads to.
+    way_of: Vec<[u8; BLOCK]>,
+    /// Block of each device for the ids that are followed now.
+    here: Vec<u32>,
     is_switch: Vec<bool>,
     /// What has been handed on, by device.
     passed: Vec<u64>,
@@ -94,20 +97,12 @@ struct Together<'a> {
 
 impl<'a> Together<'a> {
     fn new(config: &'a FabricConfig, wires: &'a Wires, blocks: &'a Blocks) -> Self {
-        let ways_of = |block: &Block<Route>| {
-            let mut ways: BTreeMap<u8, u64> = BTreeMap::new();
-            for (bit, route) in block.iter().enumerate() {
-                if let Egress::Port(port) = route.egress {
-                    *ways.entry(port).or_default() |= 1 << bit;
-                }
-            }
-            ways.into_iter().collect()
-        };
         Together {
             config,
             wires,
             blocks,
-            ways: blocks.distinct.iter().map(ways_of).collect(),
+            way_of: blocks.ways.iter().map(|ways| ways_by_entry(ways)).collect(),
+            here: Vec::new(),
             is_switch: (0..config.devices.len() as u32).map(|d| switch(config, d).is_some()).collect(),
             passed: vec![0; config.devices.len()],
             open: Vec::new(),
@@ -128,6 +123,7 @@ impl<'a> Together<'a> {
             if used == 0 {
                 continue;
             }
+            self.blocks.place(first as usize / BLOCK, &mut self.here);
             self.passed.fill(0);
             let mut astray = 0;
             for &entry in entries {
@@ -146,16 +142,27 @@ impl<'a> Together<'a> {
         let device = at.0 as usize;
         let new = packets & !self.passed[device];
         self.passed[device] |= packets;
-        let Some(&number) = self.blocks.of[device].get(first as usize / BLOCK) else { return new };
+        let number = self.here[device];
+        if number == NO_BLOCK {
+            return new;
+        }
         let mut astray = new;
-        for &(port, through) in &self.ways[number as usize] {
+        let mut left = packets;
+        // Most of what comes is a few ids that take one way of many, so ways are asked for by these.
+        while left != 0 {
+            let way = self.way_of[number as usize][left.trailing_zeros() as usize];
+            let Some(&(port, through)) = self.blocks.ways[number as usize].get(usize::from(way)) else {
+                left &= left - 1;
+                continue;
+            };
+            left &= !through;
             let Some((_, other, ingress)) = self.wires[device].get(usize::from(port)).copied().flatten()
             else {
                 continue;
             };
-            let (all, next) = (packets & through, new & through);
+            let next = new & through;
             if self.is_switch[other as usize] {
-                if let (Some(ingress), true) = (at.1, all != 0) {
+                if let Some(ingress) = at.1 {
                     turns[device][usize::from(ingress)].insert(port);
                 }
                 astray &= !next;
@@ -169,6 +176,15 @@ impl<'a> Together<'a> {
         }
         astray
     }
+}
+
+/// Of each entry of a block the place of its way; one that is no place, where it has none.
+fn ways_by_entry(ways: &[(u8, u64)]) -> [u8; BLOCK] {
+    let mut of = [u8::MAX; BLOCK];
+    for (way, &(_, through)) in (0..).zip(ways) {
+        bits(through).for_each(|bit| of[bit as usize] = way);
+    }
+    of
 }
 
 /// The bits of a word that are set, from the lowest.

@@ -1,6 +1,8 @@
 //! Generators and routing: golden edge lists, agreement of the two levels of routing, freedom from deadlock.
 
-use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, NO_PORT, StagingConfig};
+use models::config::{
+    BLOCK, DeviceConfig, DeviceModel, Egress, FabricConfig, IdTable, NO_OWNER, NO_PORT, StagingConfig,
+};
 use models::sim_core::Time;
 use models::{Progress, RunOptions, Simulation};
 use scenarios::fabric::{channel_cycle, stopping_cycle, walk, wires};
@@ -106,6 +108,61 @@ fn the_checker_finds_every_difference() {
         found += 1;
     }
     assert_eq!(found, 6);
+}
+
+/// Tables of several blocks, of which switches and endpoints share most: an entry that is wrong in one of them
+/// is found there and nowhere else, and a table that is wrong for all who share it is found at each.
+///
+/// Proves: VOQ-2.2-3
+#[test]
+fn the_checker_finds_what_is_wrong_in_shared_tables() {
+    let good = config(&scenario(json!({"chain": {"switches": 4, "endpoints_per_switch": 40}})));
+    let of = |config: &FabricConfig| -> Vec<(String, String)> {
+        let named = |text: String| {
+            let (path, rest) = text.split_once(": id ").expect("a device and an id");
+            (path.to_owned(), rest.split(':').next().expect("an id").to_owned())
+        };
+        check_next_hops(config).into_iter().map(named).collect()
+    };
+    assert!(of(&good).is_empty() && good.id_space > 2 * BLOCK as u32);
+    let mut kinds = [0; 2];
+    for (device, id) in
+        (0..good.devices.len()).flat_map(|device| [0, 63, 64, 130, 159].map(|id| (device, id)))
+    {
+        let mut bad = good.clone();
+        match &mut bad.devices[device].model {
+            DeviceModel::Switch(switch) => {
+                switch.routes.entries[id].next_hop ^= 1;
+                kinds[0] += 1;
+            }
+            DeviceModel::Endpoint(endpoint) => {
+                let mut table = (*endpoint.next_hop).clone();
+                table[id] ^= 1;
+                endpoint.next_hop = table.into();
+                kinds[1] += 1;
+            }
+        }
+        assert_eq!(of(&bad), [(bad.devices[device].path.clone(), id.to_string())]);
+    }
+    assert_eq!(kinds, [4 * 5, 160 * 5]);
+    // One table of 40 endpoints, wrong.
+    let mut bad = good.clone();
+    let ends = |device: &DeviceConfig| matches!(device.model, DeviceModel::Endpoint(_));
+    let first = bad.devices.iter().position(ends).expect("an endpoint");
+    let DeviceModel::Endpoint(endpoint) = &bad.devices[first].model else { unreachable!() };
+    let shared = endpoint.next_hop.clone();
+    let mut table = (*shared).clone();
+    table[100] ^= 1;
+    let wrong: Arc<IdTable<u8>> = table.into();
+    let mut paths = Vec::new();
+    for device in &mut bad.devices {
+        let DeviceModel::Endpoint(endpoint) = &mut device.model else { continue };
+        if Arc::ptr_eq(&endpoint.next_hop, &shared) {
+            endpoint.next_hop = wrong.clone();
+            paths.push((device.path.clone(), "100".to_owned()));
+        }
+    }
+    assert_eq!((of(&bad), paths.len()), (paths, 40));
 }
 
 /// What a device knows of its neighbour's routes is read from the neighbour's own table: when the fabric is

@@ -1,7 +1,7 @@
 //! Every scenario file of the project loads, checks and compiles.
 
 use scenarios::{RunPlan, STUDIES, Study, load};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,18 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn load_file(path: &Path) -> RunPlan {
     let text = fs::read_to_string(path).expect("readable");
     let name = path.display().to_string();
-    // Seconds for the release, minutes for a test: a thirty-second of it says the same.
-    let smaller = [
-        ("/topology/fat_tree/endpoints".to_owned(), json!(2_048)),
-        ("/traffic/0/to/hotspot/hot".to_owned(), json!(["ep/0000", "ep/1024"])),
-    ];
-    let changes = if name.contains("65536") { &smaller[..] } else { &[] };
-    load(&text, &name, changes).unwrap_or_else(|errors| panic!("{}", errors.render()))
+    // Seconds for the release, minutes for a test: a part of it says the same.
+    let smaller = |topology: &str, size: Value, half: u32| {
+        let hot = ["ep/0000".to_owned(), format!("ep/{half:04}")];
+        vec![(format!("/topology/{topology}"), size), ("/traffic/0/to/hotspot/hot".to_owned(), json!(hot))]
+    };
+    let changes = match path.file_stem().and_then(|name| name.to_str()) {
+        Some("fattree-65536") => smaller("fat_tree/endpoints", json!(2_048), 1_024),
+        Some("torus-4096") => smaller("torus/size", json!([8, 8, 16]), 512),
+        Some("dragonfly-8192") => smaller("dragonfly/groups", json!(16), 1_024),
+        _ => Vec::new(),
+    };
+    load(&text, &name, &changes).unwrap_or_else(|errors| panic!("{}", errors.render()))
 }
 
 #[test]
