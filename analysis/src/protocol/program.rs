@@ -90,12 +90,6 @@ pub(super) fn program_end(ranks: &[RankStats]) -> Option<u64> {
     ranks.iter().try_fold(0, |last: u64, rank| Some(last.max(rank.end?.0)))
 }
 
-/// Share of the time until the last rank is done in which rank `n` does not compute.
-fn communication(done: &Completion, n: usize) -> Option<f64> {
-    let end = done.end()?.as_ps();
-    (end > 0).then(|| 1.0 - done.computed[n].as_ps() as f64 / end as f64)
-}
-
 /// What a program comes to, and how long it took by the LogGOPS model.
 pub fn text(schedule: &Schedule, done: &Completion) -> String {
     let mut text = format!(
@@ -106,8 +100,11 @@ pub fn text(schedule: &Schedule, done: &Completion) -> String {
     );
     match done.end() {
         Some(end) => {
-            let shares = || (0..schedule.ranks.len()).filter_map(|n| communication(done, n));
-            let mean = shares().sum::<f64>() / shares().count().max(1) as f64;
+            // Of nothing that took time there is no share.
+            let whole = end.as_ps().max(1) as f64;
+            let computed = done.computed.iter().map(|computed| computed.as_ps() as f64 / whole);
+            let shares = computed.map(|computed| if end.is_zero() { 0.0 } else { 1.0 - computed });
+            let mean = shares.sum::<f64>() / done.computed.len().max(1) as f64;
             text += &format!(
                 "done after {} ({} ps); on average a rank spends {:.2} % of that without computing\n",
                 time_text(end.as_ps() as f64),
