@@ -328,7 +328,7 @@ const FABRIC: [[&str; 2]; 5] = [
         "symbol_use_mean",
         "share of time in which transmitters carried symbols of their own, mean over directions",
     ],
-    ["packet_hops", "packets that arrived at a device, once for each device on their way"],
+    ["packet_hops", "packets that began to cross a link, once for each link on their way"],
 ];
 
 /// Counts of VoQ messages that stand among the symbols only where there are any.

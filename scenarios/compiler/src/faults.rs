@@ -390,6 +390,11 @@ impl Compiler<'_> {
             down.of(None);
             for link in links {
                 let before = config.links[link].lanes;
+                if self.wires[link].medium.is_some() {
+                    // It has no lanes; that it has no such faults is said with the others.
+                    need(details, link, &pointer).refuses = true;
+                    continue;
+                }
                 if width >= before {
                     let message = format!("a link of {before} lanes cannot fall back to {width}");
                     self.once(Diagnostic::error("SC067", format!("{pointer}/width"), message));

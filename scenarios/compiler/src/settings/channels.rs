@@ -20,6 +20,7 @@ pub struct VcsSpec {
     /// Shares of the link in the order of the channels, relative to each other (default 1 each): 50 and 50
     /// are 1 and 1. What a channel does not use goes to the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(range(min = 1)))]
     pub shares: Option<Vec<u16>>,
     /// Share of VC0. Without it VC0 goes before all other channels.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -152,9 +152,17 @@ fn three_levels(
         None => (1..=most).rev().find(|p| half.is_multiple_of(*p)).unwrap_or(0),
     };
     if parallel == 0 || parallel * pods > ports || !half.is_multiple_of(parallel) {
-        let message =
-            format!("{pods} pods with {parallel} parallel links do not fit switches of {ports} ports");
-        let help = "pods x parallel <= ports, and parallel divides half of the ports";
+        let (message, help) = if pods > ports {
+            (
+                format!("{} endpoints do not fit three levels of switches of {ports} ports", spec.endpoints),
+                format!("with {down} at a leaf at most {}", down * half * ports),
+            )
+        } else {
+            (
+                format!("{pods} pods with {parallel} parallel links do not fit switches of {ports} ports"),
+                "pods x parallel <= ports, and parallel divides half of the ports".into(),
+            )
+        };
         out.push(Diagnostic::error("SC019", at, message).help(help));
         return None;
     }

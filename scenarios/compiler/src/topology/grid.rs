@@ -1,7 +1,7 @@
 //! Grids in 2 or 3 dimensions, open (mesh) and closed (torus).
 
 use super::{Builder, DEVICES_MAX, Defaults, Graph, Shape, padded, ports_fit, within};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, count};
 use crate::settings::filled;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(super) fn torus(spec: &GridSpec, at: &str, out: &mut Vec<Diagnostic>) -> Opt
 fn grid(spec: &GridSpec, torus: bool, at: &str, out: &mut Vec<Diagnostic>) -> Option<Graph> {
     let size = &spec.size;
     if !(2..=3).contains(&size.len()) {
-        let message = format!("{} dimensions are not possible", size.len());
+        let message = format!("there is no grid of {}", count(size.len(), "dimension"));
         out.push(
             Diagnostic::error("SC019", format!("{at}/size"), message).help("allowed: 2 or 3 dimensions"),
         );
