@@ -239,15 +239,21 @@ impl VariantReport {
 
     /// Whether something of a flow stands still at the end of the run: it has been under way since
     /// before a packet stopped moving that the watchdog found, or for as long as the watchdog waits.
-    /// Other flows of the same run may go on, and what they have under way is merely on its way.
+    /// Other flows of the same run may go on, and what they have under way is merely on its way. Or they go
+    /// on for ever at its expense: that is no stall of the fabric, but nothing of it has arrived for so long.
     pub(crate) fn stands_still(&self, flow: &FlowReport) -> bool {
         let outcome = &self.run.outcome;
+        let patience = self.run.config.stall_after.map_or(u64::MAX, |patience| patience.0);
+        let books = &flow.books;
+        let waits = books.under_way > 0 && books.oldest_ps.is_some_and(|oldest| oldest >= patience);
+        if flow.protocol.is_none() && books.arrived == 0 && waits {
+            return true;
+        }
         let Some(since) = outcome.stalls.iter().map(|stall| stall.since).max() else { return false };
         let left =
             self.number(&flow.name).and_then(|index| outcome.left.get(index)).copied().unwrap_or_default();
         let ages =
             [age(&self.run, left.oldest_packet), age(&self.run, left.oldest_message), flow.books.oldest_ps];
-        let patience = self.run.config.stall_after.map_or(u64::MAX, |patience| patience.0);
         let limit = patience.min(outcome.end.0.saturating_sub(since.0));
         match ages.into_iter().flatten().max() {
             Some(oldest) => oldest >= limit,

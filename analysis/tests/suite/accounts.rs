@@ -180,6 +180,33 @@ fn transfers_behind_a_dead_link_wait_and_the_watchdog_says_where() {
     assert!(text.contains("stall found at"), "{text}");
 }
 
+/// Two flows of priority 2 want all of an output, so a third of priority 0 that begins later never has it. The
+/// link is at work, so nothing stalls; but what has been under way since 10 us, and of which nothing arrived, is
+/// as good as lost: the requirement fails, and the last line names the flow.
+#[test]
+fn who_is_never_served_fails_what_is_required() {
+    let flow = |name: &str, from: &str, priority: u8, start: &str| {
+        json!({"name": name, "from": from, "to": "ep/1", "priority": priority, "start": start,
+               "arrivals": {"saturated": {"backlog": 2}}})
+    };
+    let verdicts = |until: &str| {
+        let mut scenario = star(4, until, flow("low", "ep/0", 0, "10 us"));
+        let traffic = scenario["traffic"].as_array_mut().unwrap();
+        traffic.extend([flow("a", "ep/2", 2, "0 ps"), flow("b", "ep/3", 2, "0 ps")]);
+        scenario["run"]["stall_after"] = json!("50 us");
+        scenario["require"] = json!([{"flow": "low", "delivered": ">= 99 %", "p50": "< 1 ms"}]);
+        let report = report(&scenario);
+        let [asked, arrived, never, under_way] = books(&report);
+        assert!(arrived == 0 && never == 0 && under_way == asked && asked > 0, "{until}");
+        assert!(report.run.outcome.stalls.is_empty());
+        let said = analysis::table::conclusion(std::slice::from_ref(&report)).remove(0);
+        assert_eq!(said.starts_with("low: 0 of "), until == "60 us", "{said}");
+        judge(&report).into_iter().map(|judged| judged.verdict).collect::<Vec<Verdict>>()
+    };
+    assert_eq!(verdicts("59.9 us"), [Verdict::NotEnough; 2]);
+    assert_eq!(verdicts("60 us"), [Verdict::Fail; 2]);
+}
+
 /// A FIFO behind a dead link: `v` sends to the dead endpoint and to another one in turn, `w` to the dead one.
 /// Packet 103 of `v` is for the dead one and stands at the head; 104 is for the other, whose port idles, and
 /// waits for nothing but 103.
