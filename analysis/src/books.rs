@@ -276,11 +276,11 @@ pub(crate) fn rate(
             let journeys = data.messages.iter().chain(&data.round_trips).map(|journeys| journeys.extent);
             Rate::of(octets, tries.into_iter().chain(journeys), end)
         }
+        // Segments that were refused, or whose message is not whole, have moved nothing.
+        (Tempo::Journeys { .. }, false) if account.books.arrived == 0 => Rate::measured(NOTHING),
         (Tempo::Journeys { .. }, false) => Rate::measured(messages.unwrap_or(packets)),
         // Without a round trip nothing was answered.
-        (Tempo::RoundTrips { .. }, false) => {
-            Rate::measured(round_trips.unwrap_or(Estimate { value: 0.0, half_width: f64::NAN }))
-        }
+        (Tempo::RoundTrips { .. }, false) => Rate::measured(round_trips.unwrap_or(NOTHING)),
         (Tempo::Counted { octets, span: Some((from, to)) }, true) => {
             Rate::over(octets, from.0, end.unwrap_or(to.0))
         }
@@ -290,6 +290,9 @@ pub(crate) fn rate(
         (Tempo::Over { octets, from, to }, _) => Rate::over(octets, from, to),
     }
 }
+
+/// The rate of what moves nothing.
+const NOTHING: Estimate = Estimate { value: 0.0, half_width: f64::NAN };
 
 /// What is known of the rate of a flow.
 pub(crate) struct FlowRate {

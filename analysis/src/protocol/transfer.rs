@@ -31,9 +31,9 @@ impl Protocol for Transfer {
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
         let totals: &TransferTotals = counted(run, Some(flow))?;
         let (stats, end) = (&totals.stats, run.outcome.end.0);
-        // What its source takes for done need not have arrived.
-        let arrived = stats.completed - totals.not_come;
-        let never = stats.aborted.iter().sum::<u64>() + stats.never_begun + lost_unseen(run, totals);
+        // What its source takes for done need not have arrived, and what it has given up may have.
+        let arrived = stats.completed - totals.not_come + totals.came_unseen;
+        let never = given_up(totals) + stats.never_begun + lost_unseen(run, totals);
         let books = Books {
             oldest_ps: age(run, totals.oldest),
             task: true,
@@ -104,6 +104,11 @@ fn lost_unseen(run: &RunData, totals: &TransferTotals) -> u64 {
     if is_nowhere(run, totals.flow.into()) { totals.not_come } else { 0 }
 }
 
+/// Transfers that an end gave up and that are not there.
+fn given_up(totals: &TransferTotals) -> u64 {
+    totals.stats.aborted.iter().sum::<u64>() - totals.came_unseen
+}
+
 /// Laws that the Transfers of a flow broke.
 fn broken(totals: &TransferTotals) -> Vec<String> {
     let mut broken = Vec::new();
@@ -139,7 +144,7 @@ fn last_over(stats: &TransferStats) -> Option<Time> {
 fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let stats = &totals.stats;
     let first = stats.first_begun?.0;
-    let loses = stats.aborted.iter().sum::<u64>() + stats.never_begun + totals.not_come > 0;
+    let loses = given_up(totals) + stats.never_begun + totals.not_come > 0;
     let tried = stats.last_sent.filter(|_| loses);
     let span = match totals.ranks.is_empty() {
         true if totals.under_way > 0 => (first, end),

@@ -207,6 +207,35 @@ fn who_is_never_served_fails_what_is_required() {
     assert_eq!(verdicts("60 us"), [Verdict::Fail; 2]);
 }
 
+/// A Transfer of 20 000 octets whose source waits for 300 ns and repeats it in vain: it gives it up, and all of
+/// it is there. So it has arrived, and what is required holds.
+#[test]
+fn a_transfer_that_was_given_up_and_is_there_has_arrived() {
+    let st = json!({"bytes": 20_000, "op_timeout": "300 ns"});
+    let mut scenario = star(2, "1 ms", json!({"name": "r", "from": "ep/1", "to": "ep/0", "st": st}));
+    scenario["require"] = json!([{"flow": "r", "delivered": "100 %"}]);
+    let report = report(&scenario);
+    let [transfers] = &TransferSummary::all(&report.run)[..] else { panic!("one flow") };
+    assert_eq!((transfers.completed, transfers.verified, transfers.verified_octets), (0, 1, 20_000));
+    assert_eq!(books(&report), [1, 1, 0, 0]);
+    assert_eq!(judge(&report)[0].verdict, Verdict::Pass);
+}
+
+/// A message of 4 096 octets takes 16 packets of 112 ns, 1.8 us: in 1.5 us none is whole, so nothing was moved,
+/// although packets came. In 3 us one was.
+#[test]
+fn packets_of_no_message_move_nothing() {
+    let arrivals = json!({"saturated": {"backlog": 1}});
+    let flow = json!({"name": "q", "from": "ep/0", "to": "ep/1", "size": 4_096, "messages": {"segment": 256},
+                      "arrivals": arrivals});
+    for (until, whole) in [("1.5 us", false), ("3 us", true)] {
+        let report = report(&star(3, until, flow.clone()));
+        let flow = &report.flows[0];
+        assert!(flow.delivered.packets > 5);
+        assert_eq!([flow.goodput_gbps.value > 0.0, report.overall.goodput_gbps.value > 0.0], [whole; 2]);
+    }
+}
+
 /// A FIFO behind a dead link: `v` sends to the dead endpoint and to another one in turn, `w` to the dead one.
 /// Packet 103 of `v` is for the dead one and stands at the head; 104 is for the other, whose port idles, and
 /// waits for nothing but 103.

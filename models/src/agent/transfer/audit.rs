@@ -48,6 +48,8 @@ pub(crate) fn audit(flow: u16, nodes: &[&Transfer]) -> TransferTotals {
             || places.overwritten.contains(tag)
     };
     totals.not_come = sent_off.filter(|tag| !came(tag)).count() as u64;
+    let given_up = nodes.iter().flat_map(|node| &node.ledger.given_up);
+    totals.came_unseen = given_up.filter(|tag| came(tag)).count() as u64;
     totals.torn = torn(nodes);
     totals.stats.times.sort_unstable();
     totals.done.sort_unstable();

@@ -120,6 +120,8 @@ pub(super) struct Ledger {
     pub confirmed: Vec<u64>,
     /// Tags that this end has sent, and of which nobody tells it whether they arrived.
     pub sent_off: Vec<u64>,
+    /// Tags that this end has sent, and given up.
+    pub given_up: Vec<u64>,
     /// Tags of what this end writes and has not read back.
     pub written: BTreeSet<u64>,
     /// Tags of Puts that have arrived here.
@@ -194,6 +196,9 @@ impl Ledger {
             }
             Outcome::Failed(failure) if running.begun.is_some() => {
                 stats.aborted[end(failure) as usize] += 1;
+                if !running.incoming {
+                    self.given_up.push(running.tag);
+                }
             }
             Outcome::Failed(_) => {}
         }

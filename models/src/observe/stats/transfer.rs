@@ -234,6 +234,8 @@ pub struct TransferTotals {
     /// Over for their source, which nobody tells whether they arrived (`reliable` is off), and not there
     /// whole: lost, or still on their way.
     pub not_come: u64,
+    /// Given up by the end that sent them, and there whole all the same: what said so was late or lost.
+    pub came_unseen: u64,
     /// Verified more than once.
     pub repeated: u64,
     /// FetchOps that were not atomic: two had the same word, or a word does not say how many there were.
