@@ -21,7 +21,8 @@ pub struct EnumerationSummary {
     pub ports: u64,
     /// Links found.
     pub links: u64,
-    /// Devices that did not answer, were held by another host, or got no id.
+    /// How often a device did not answer, was held by another host, or got no id; a device may count in several
+    /// phases.
     pub problems: u64,
     /// Whether every endpoint got the id that was planned for it.
     pub as_planned: bool,
