@@ -772,6 +772,8 @@ fn batched(segments: &[&Tally]) -> Vec<Vec<Spread>> {
 
 /// A warm-up that is given is not cut off where it would leave nothing.
 const NOTHING_LEFT: &str = "none: nothing arrives in the rest of the run";
+/// What a run is for was done before it ended: all of it is told.
+const ALL_OVER: &str = "none: all is over before the end of the run";
 const NOT_CUT: &str = "none: nothing arrives after the one that is set";
 
 fn window(collector: &Collector, run: &RunData) -> Window {
@@ -834,7 +836,8 @@ fn window(collector: &Collector, run: &RunData) -> Window {
             let bin = ps.div_ceil(bin_ps).min(to_bin as u64) as usize;
             climbing(collector, cut_at(bin, "fixed, rounded up to a sixteenth of the run", true))
         }
-        Warmup::Auto if ended || silent => whole(NOTHING_LEFT, true),
+        Warmup::Auto if ended => whole(ALL_OVER, true),
+        Warmup::Auto if silent => whole(NOTHING_LEFT, true),
         Warmup::Auto => {
             let mut sums = vec![Bin::default(); to_bin];
             for flow in collector.flows() {

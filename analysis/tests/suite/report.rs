@@ -240,7 +240,7 @@ fn a_finite_workload_is_measured_whole() {
         Arc::make_mut(&mut run.config).sources.iter_mut().for_each(|source| source.limit = 100);
         let report = VariantReport::new(run);
         assert_eq!((report.window.from_ps, report.window.to_ps), (0, 40_000_000));
-        assert_eq!(report.window.rule, "none: nothing arrives in the rest of the run");
+        assert_eq!(report.window.rule, "none: all is over before the end of the run");
         assert!(report.window.steady);
         assert_eq!(report.flows[0].delivered.packets, 100);
     }
