@@ -6,7 +6,7 @@
 
 mod protobuf;
 
-use crate::trace::{Filter, Names, difference, fact_name};
+use crate::trace::{Filter, Names, difference, fact_name, stored};
 use models::Probe;
 use models::config::FabricConfig;
 use models::probe::{Cause, PacketId, PacketStep, Parts, ProtocolEvent, ProtocolFact, StagingEdge};
@@ -156,6 +156,8 @@ impl Tracks {
         let ends = Time(at.0 + characters * link.char_ps.0 / link.char_ps.1);
         let spent = difference(&parts, &before);
         let packet = Packet { id, flow, destination, payload, spent };
+        // What a switch stores first does not wait before it is there.
+        let came = Time(came.0 + stored(&spent, at, until));
         self.mark(Track::Sends(device, port), at, Mark::Begin(packet));
         self.mark(Track::Sends(device, port), ends, Mark::End);
         self.step(Track::Waiting(device, port), came, 1);

@@ -176,6 +176,16 @@ pub fn variant(report: &VariantReport) -> String {
     };
     say(format_args!("{}", table(&BOOKS, flows())));
     say(format_args!("{}", table(&TIMES, flows())));
+    for flow in report.flows.iter().take(FLOWS_LISTED) {
+        let over = flow.rate_span.filter(|(_, end)| *end <= window.from_ps && flow.delivered.packets == 0);
+        let Some((begin, end)) = over else { continue };
+        say(format_args!(
+            "  \"{}\" is over before the measured part: its goodput is that of {} to {}, and it has no times",
+            flow.name,
+            time_text(begin as f64),
+            time_text(end as f64)
+        ));
+    }
     for judged in require::judge(report) {
         say(format_args!("  {}", judged.line()));
     }

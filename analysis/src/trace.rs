@@ -8,8 +8,8 @@
 mod life;
 mod text;
 
-pub(crate) use life::difference;
 pub use life::{Census, Life, PacketName};
+pub(crate) use life::{difference, stored};
 pub(crate) use text::Names;
 pub use text::port_text;
 

@@ -132,9 +132,16 @@ impl FabricConfig {
         self.sources.iter().chain(parts.filter_map(|part| part.source.as_ref()))
     }
 
-    /// Whether the ports of some switch do not fit one word.
+    /// Whether the ports of some switch do not fit one word, or queues that an endpoint numbers by a table.
     pub(crate) fn has_large_switch(&self) -> bool {
-        self.devices.iter().any(|device| device.ports.len() > u64::BITS as usize)
+        let word = u64::BITS as usize;
+        let is_large = |device: &DeviceConfig| match &device.model {
+            DeviceModel::Endpoint(EndpointConfig { staging: StagingConfig::Table(table), .. }) => {
+                table.iter().any(|&queue| usize::from(queue) >= word)
+            }
+            _ => device.ports.len() > word,
+        };
+        self.devices.iter().any(is_large)
     }
 }
 

@@ -3,11 +3,12 @@
 use super::Born;
 use super::class;
 use super::text::{Names, exact, instant};
-use models::config::FabricConfig;
+use models::config::{FabricConfig, LinkConfig};
 use models::probe::{Cause, PacketId, PacketStep};
 use models::sim_core::Time;
 use models::{Parts, Probe};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -121,10 +122,10 @@ impl Life {
     pub fn tell(&self, config: &FabricConfig, number: usize, json: bool) -> String {
         let names = Names::new(config);
         let mut out = String::new();
-        let mut before = Parts::default();
         let mut created = Time::ZERO;
+        let spent = self.spent(config);
         let mut line = |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes text");
-        for (at, step) in &self.steps {
+        for ((at, step), (spent, late)) in self.steps.iter().zip(&spent) {
             match step {
                 PacketStep::Created { destination, flow, priority, payload, wire } => {
                     created = *at;
@@ -147,21 +148,19 @@ impl Life {
                     ));
                     line(format_args!("{:>17}  {source}  created", instant(*at)));
                 }
-                PacketStep::Started { device, port, until, parts } => {
-                    let spent = difference(parts, &before);
-                    before = *parts;
+                PacketStep::Started { device, port, until, .. } => {
                     let place = names.port(*device, *port);
                     if json {
                         line(format_args!(
                             "{}",
                             json!({
                                 "step": "started", "at_ps": at.0, "device": names.device(*device),
-                                "port": port, "until_ps": until.0, "causes_ps": causes(&spent),
+                                "port": port, "until_ps": until.0 + late, "causes_ps": causes(spent),
                             })
                         ));
                         continue;
                     }
-                    line(format_args!("{:>17}  {place}  starts {}", instant(*at), start(&spent)));
+                    line(format_args!("{:>17}  {place}  starts {}", instant(*at), start(spent)));
                 }
                 PacketStep::Ended { device, parts } => {
                     let name = names.device(*device);
@@ -181,9 +180,8 @@ impl Life {
                         line(format_args!("{:>17}  {name}  dropped", instant(*at)));
                         continue;
                     };
-                    let rest = difference(parts, &before);
-                    let rest = if rest.total() > 0 {
-                        format!(": {}", listed(&rest, |_| true))
+                    let rest = if spent.total() > 0 {
+                        format!(": {}", listed(spent, |_| true))
                     } else {
                         String::new()
                     };
@@ -203,6 +201,41 @@ impl Life {
             line(format_args!("{:>17}  still on its way when the run ends", ""));
         }
         out
+    }
+
+    /// What each step took: what the packet waited for before, and how long it moves then; and how much
+    /// later than a start said it is there, because a switch stores it that was to cut it through.
+    fn spent(&self, config: &FabricConfig) -> Vec<(Parts, u64)> {
+        let ends = |link: &LinkConfig| [(link.a, link.b.0), (link.b, link.a.0)];
+        let next: BTreeMap<(u32, u8), u32> = config.links.iter().flat_map(ends).collect();
+        // The step that led to a device, and the parts there: copies go on from what all had at their switch.
+        let mut there: BTreeMap<u32, (usize, Parts)> = BTreeMap::new();
+        let mut all: Vec<(Parts, u64)> = Vec::new();
+        for (n, (at, step)) in self.steps.iter().enumerate() {
+            let before = |device| there.get(device).map_or_else(Parts::default, |(_, parts)| *parts);
+            let mut spent = Parts::default();
+            match step {
+                PacketStep::Started { device, port, until, parts } => {
+                    spent = difference(parts, &before(device));
+                    let late = stored(&spent, *at, *until);
+                    if let Some((led, parts)) = there.get_mut(device).filter(|_| late > 0) {
+                        spent[Cause::Serialization] -= late;
+                        parts[Cause::Serialization] += late;
+                        all[*led].0[Cause::Serialization] += late;
+                        all[*led].1 += late;
+                    }
+                    if let Some(to) = next.get(&(*device, *port)) {
+                        there.insert(*to, (n, *parts));
+                    }
+                }
+                PacketStep::Ended { device, parts: Some(parts) } => {
+                    spent = difference(parts, &before(device))
+                }
+                PacketStep::Created { .. } | PacketStep::Ended { .. } => {}
+            }
+            all.push((spent, 0));
+        }
+        all
     }
 }
 
@@ -227,6 +260,12 @@ pub(crate) fn difference(parts: &Parts, before: &Parts) -> Parts {
     }
     spent.source = spent.source.saturating_sub(before.source);
     spent
+}
+
+/// Of the serialization that is told with a start: what was over before it. The rest is that of the link.
+pub(crate) fn stored(spent: &Parts, at: Time, until: Time) -> u64 {
+    let moves = spent[Cause::Serialization] + spent[Cause::Propagation] + spent[Cause::Pipeline];
+    moves.saturating_sub(until.0 - at.0).min(spent[Cause::Serialization])
 }
 
 fn causes(parts: &Parts) -> serde_json::Value {

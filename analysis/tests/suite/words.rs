@@ -267,6 +267,29 @@ fn a_transfer_that_ends_in_the_middle_is_not_steady() {
     }
 }
 
+/// Fifty packets, one each microsecond from the beginning; the last one has two hops of 112 ns, 40 ns each
+/// and a pipeline of 100 ns: 49.404 us. Whoever measures later is told where the goodput comes from; who
+/// measures some of them is not.
+#[test]
+fn a_flow_that_is_over_before_the_measured_part_says_so() {
+    let text = r#"{"name": "early", "topology": {"single_switch": {"ports": 4}},
+        "run": {"until": "200 us", "warmup": "WARMUP"},
+        "traffic": [{"name": "early", "from": "ep/0", "to": "ep/1", "limit": 50,
+        "arrivals": {"constant": {"interval": "1 us", "phase": "0 ns"}}},
+        {"name": "f", "from": "ep/2", "to": "ep/3", "arrivals": {"constant": {"load": 0.2}}}]}"#;
+    for (warmup, over) in [("25 us", false), ("50 us", true)] {
+        let report = run(&text.replace("WARMUP", warmup), "early").remove(0);
+        let said = variant(&report);
+        let line = "\"early\" is over before the measured part: its goodput is that of 0 to 49.4 \u{b5}s";
+        assert_eq!(said.contains(line), over, "{said}");
+        assert_eq!(said.contains("over before the measured part"), over, "{said}");
+        assert_eq!(report.flows[0].delivered.packets == 0, over);
+        // 50 x 256 octets
+        let goodput = 50.0 * 256.0 * 8.0 / 49_404.0;
+        assert!((report.flows[0].goodput_gbps.value - goodput).abs() < 1e-9, "{said}");
+    }
+}
+
 /// What is still on its way at the end has not been moved by anybody: of three messages two came.
 #[test]
 fn what_receivers_had_to_move_has_come() {

@@ -197,6 +197,39 @@ fn the_life_of_a_packet() {
     }
 }
 
+/// 24 characters of 8 ns come in, of which the switch has the destination id after 7; 24 of 4 ns go out. It
+/// cannot cut that through: the rest is stored before the packet starts again, so the time is the one before,
+/// and each copy has what it took itself.
+#[test]
+fn what_is_stored_belongs_to_the_link_before() {
+    let scenario = |to: &str| {
+        format!(
+            r#"{{"name": "stored", "run": {{"until": "10 us", "warmup": "0 ps"}},
+                 "topology": {{"single_switch": {{"ports": 3}}}}, "switch": {{"forwarding": "cut_through"}},
+                 "links": {{"rate": "2.5 Gbaud", "width": "1x", "symbol": "short"}},
+                 "overrides": [{{"link": "ep/0", "links": {{"rate": "1.25 Gbaud"}}}}],
+                 "multicast": [{{"name": "both", "members": ["ep/1", "ep/2"]}}],
+                 "traffic": [{{"name": "a", "from": "ep/0", "to": "{to}", "size": 8, "packet": "swrite",
+                               "limit": 1,
+                               "arrivals": {{"constant": {{"interval": "1 us", "phase": "0 ns"}}}}}}]}}"#
+        )
+    };
+    let moves = "serialization 96.000 ns, propagation 40.000 ns";
+    let first = "0.000000 µs  ep/0  starts on the wire at once; then serialization 192.000 ns, propagation \
+                 40.000 ns, pipeline 100.000 ns";
+    let second = format!("0.332000 µs  sw:1  starts on the wire at once; then {moves}");
+    let third =
+        format!("0.428000 µs  sw:2  starts on the wire after input contention 96.000 ns; then {moves}");
+    for (to, expected) in [("ep/1", vec![first, &second]), ("both", vec![first, &second, &third])] {
+        let (code, out, said) = riosim(&["trace", "-", "--packet", "1"], &scenario(to));
+        assert_eq!(code, Some(0), "{said}");
+        let starts: Vec<&str> = out.lines().map(str::trim).filter(|line| line.contains("starts")).collect();
+        assert_eq!(starts, expected, "{out}");
+    }
+    let (_, out, _) = riosim(&["trace", "-", "--packet", "1", "--json"], &scenario("ep/1"));
+    assert!(out.lines().nth(1).is_some_and(|line| line.contains("\"until_ps\":332000")), "{out}");
+}
+
 #[test]
 fn mistakes_are_told() {
     for (flags, expected) in [

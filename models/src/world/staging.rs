@@ -32,6 +32,15 @@ fn active(channels: Channels) -> ActiveVcs {
     }
 }
 
+/// How many lanes of an endpoint are staging queues; the one after them has everything else. A set of lanes
+/// is as wide as a set of ports, so of 64 queues, or of 192, the last one has no lane of its own.
+fn lanes_of_queues(queue_of_port: &[u8]) -> u8 {
+    match queue_of_port.iter().max().map_or(0, |last| last + 1) {
+        full @ (64 | 192) => full - 1,
+        queues => queues,
+    }
+}
+
 impl<P: Build> Fabric<P> {
     /// Builds originators and receivers from the compiled registers and staging.
     pub(super) fn set_up_staging(&mut self) {
@@ -63,14 +72,14 @@ impl<P: Build> Fabric<P> {
                 built.linked = port.voq.link_en;
                 built.receiver.set_linked(port.voq.link_en);
                 if !self.links.nodes.is_switch(index) {
-                    let queues = built.receiver.map().queues().min(63);
+                    let queues = lanes_of_queues(&built.queue_of_port);
                     let first = self.links.lists.len() as u32;
                     let lanes = u32::from(queues) + 1;
                     self.links
                         .lists
                         .resize(self.links.lists.len() + lanes as usize * PRIORITIES, List::default());
                     self.links.ports[index.index()].tx.lists = first;
-                    self.links.ports[index.index()].tx.queue_lanes = queues as u8;
+                    self.links.ports[index.index()].tx.queue_lanes = queues;
                     self.links.cold[index.index()].stride = lanes;
                     self.links.cold[index.index()].lane_count = lanes;
                 }

@@ -192,6 +192,41 @@ fn all_masks_of_a_switch_are_found() {
     }
 }
 
+/// F-15: an endpoint has a lane for each staging queue and serves them in turn, so each port of its neighbour
+/// has the same share of its link, whatever its number. Of any three rounds each has three packets.
+#[test]
+fn an_endpoint_serves_all_ports_of_a_large_switch_alike() {
+    let tables = |queue: u8| {
+        let of_port = |port: u8| if port == 2 { queue } else { port.min(60) };
+        StagingConfig::Table((0..64).map(of_port).collect())
+    };
+    for (ports, staging, to) in [
+        (64, StagingConfig::PerPort, &[1, 2, 62, 63][..]),
+        (64, tables(64), &[1, 2, 3]),
+        (64, tables(191), &[1, 2, 3]),
+        (66, StagingConfig::PerPort, &[1, 2, 62, 63, 64, 65]),
+        (80, StagingConfig::PerPort, &[1, 2, 70, 71, 72, 73]),
+        (PORTS, StagingConfig::PerPort, &[1, 63, 64, 128, 190, 191]),
+        (PORTS, StagingConfig::Modulo(100), &[1, 63, 98, 99]),
+    ] {
+        let mut net = single(ports, switch(ports as u8));
+        net.backpressure(&staging, by_ingress());
+        net.switch_mut(0).staging = StagingConfig::None;
+        for &port in to {
+            net.saturated(0, 0, port);
+        }
+        let (mut log, _) = net.run(to.len() as u64 * 6 * T);
+        // Sinks tell of what came when somebody looks.
+        log.deliveries.sort_by_key(|delivery| delivery.at);
+        let got: Vec<u32> = log.deliveries.iter().map(|delivery| delivery.destination).collect();
+        let rounds = &got[to.len()..][..3 * to.len()];
+        for port in to {
+            let share = rounds.iter().filter(|&at| at == port).count();
+            assert_eq!(share, 3, "{ports} ports, {staging:?}: port {port} of {rounds:?}");
+        }
+    }
+}
+
 /// Parts of a fabric are compiled for sets of one word.
 #[test]
 fn a_fabric_with_a_large_switch_runs_on_one_thread() {

@@ -1,5 +1,7 @@
 //! Settings that would have no effect where they stand are errors: who wrote one meant something by it.
 
+mod off;
+
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::names;
@@ -343,30 +345,9 @@ pub(crate) fn in_no_run(given: &Spec, compiled: &[(Spec, Option<Variant>)], out:
             useless(format!("/traffic/{n}/to/permutation/seed"), message, help);
         }
     }
-    if runs.iter().any(|spec| spec.voq.as_ref().is_some_and(|voq| voq.enabled == Some(true))) {
+    off::check(given, compiled, out);
+    if off::is_on(compiled) {
         unjudged(compiled, out);
-        return;
-    }
-    let Some(first) = runs.first() else { return };
-    let help = "leave it out, or give \"voq\": {\"enabled\": true}";
-    let losses = first.faults.iter().flat_map(|faults| faults.lose_voq_symbols.iter().flatten()).count();
-    let writes = first.voq.iter().flat_map(|voq| voq.writes.iter().flatten()).count();
-    for (list, count) in [("/faults/lose_voq_symbols", losses), ("/voq/writes", writes)] {
-        if count > 0 {
-            useless(list.into(), "this has no effect here: VoQ backpressure is off", help);
-        }
-    }
-    let quota = |switch: &Option<SwitchSpec>| switch.as_ref().is_some_and(|own| own.queue_quota.is_some());
-    let mut places: Vec<String> = Vec::new();
-    places.extend(quota(&first.switch).then(|| "/switch/queue_quota".to_owned()));
-    let overrides = first.overrides.iter().flatten().enumerate().filter(|(_, change)| quota(&change.switch));
-    places.extend(overrides.map(|(i, _)| format!("/overrides/{i}/switch/queue_quota")));
-    for place in places {
-        useless(
-            place,
-            "a quota has no effect here: there are no staging queues while VoQ backpressure is off",
-            help,
-        );
     }
 }
 

@@ -42,7 +42,7 @@ fn port_defaults() -> PortVoqSpec {
     PortVoqSpec { part: Some(true), xoff: Some(false), ..PortVoqSpec::default() }
 }
 
-fn switch_defaults() -> SwitchSpec {
+pub(crate) fn switch_defaults() -> SwitchSpec {
     SwitchSpec {
         device: text("generic"),
         input: Some(InputKind::Voq),

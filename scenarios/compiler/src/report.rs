@@ -408,7 +408,8 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
-    let Slowest { way, end, clock, stripes, slots, time, bound } = crate::flow::slowest(config, flow)?;
+    let Slowest { way, end, clock, stripes, slots, crowded, time, bound } =
+        crate::flow::slowest(config, flow)?;
     let is_plain = stripes == 1 && end.program.is_none();
     let stripes = match stripes {
         1 => String::new(),
@@ -445,7 +446,8 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     } else {
         format!("{most:.3} Gb/s of payload on the slowest path{stripes}: {bound}")
     };
-    let rate = match &uncounted(&end, slots, alone > 0 && own < most * (1.0 - SHORT))[..] {
+    let short = alone > 0 && own < most * (1.0 - SHORT);
+    let rate = match &uncounted(&end, slots, crowded, short)[..] {
         [] => rate,
         left => format!("{rate}; at most that, for this does not count {}", left.join(", and ")),
     };
@@ -472,8 +474,9 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     ))
 }
 
-/// What a rate leaves out that can make it smaller. `short`: operations end before a window is full.
-fn uncounted(end: &TransferConfig, slots: u16, short: bool) -> Vec<&'static str> {
+/// What a rate leaves out that can make it smaller. `crowded`: more may come at a time than a host has places
+/// for. `short`: operations end before a window is full.
+fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool) -> Vec<&'static str> {
     let upper = &end.upper;
     let in_region = end.job.operation.is_in_region();
     let left = [
@@ -481,6 +484,7 @@ fn uncounted(end: &TransferConfig, slots: u16, short: bool) -> Vec<&'static str>
         (in_region, "that a link carries less of short frames"),
         (slots != u16::MAX && (in_region || short), "Slots that operations of less than a window wait for"),
         (end.protocol.trailers, "trailers"),
+        (crowded, "frames that find no place in rx_queue, without which Transfers may fail"),
     ];
     left.into_iter().filter_map(|(left, what)| left.then_some(what)).collect()
 }

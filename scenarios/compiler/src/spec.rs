@@ -263,15 +263,15 @@ pub struct SwitchSpec {
     /// What stands between inputs and transmitters (default direct).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffering: Option<BufferingKind>,
-    /// Packets of each priority that a crosspoint, an output buffer or the pool holds (default 16; without
-    /// meaning for direct).
+    /// Packets of each priority that a crosspoint, an output buffer or the pool holds (default 16; not for
+    /// direct).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub buffer_packets: Option<u16>,
     /// Who goes first (default round_robin).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<ArbitrationKind>,
-    /// Rounds of islip (default 2).
+    /// Rounds of islip on direct outputs (default 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
     pub iterations: Option<u8>,
@@ -636,8 +636,8 @@ pub struct RoutingSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Entries that replace computed ones: switch -> destination -> port number or "drop". A destination is a
-    /// pattern of endpoint names, an id number, or "default" for all ids that have no other entry. Multicast
-    /// groups go by trees over their members, whatever the method.
+    /// pattern of endpoint names, an id number, or, with the method "tables", "default" for all ids that have
+    /// no other entry. Multicast groups go by trees over their members, whatever the method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<BTreeMap<String, BTreeMap<String, RouteTarget>>>,
     /// Accepts routing that can deadlock (default false).

@@ -9,8 +9,8 @@ use models::config::*;
 use models::probe::{PacketId, Parts};
 use std::collections::VecDeque;
 
-/// Queues from this one on share the last lane, F-15.
-const LANES: usize = 63;
+/// Of so many queues the last one is in the lane of everything else, F-15.
+const FULL: [usize; 2] = [64, 192];
 
 pub struct Endpoint {
     sources: Vec<Source>,
@@ -25,7 +25,8 @@ pub struct Endpoint {
 impl Endpoint {
     pub fn new(config: &FabricConfig, d: usize, staging: Option<&Staging>) -> Endpoint {
         let own = config.sources.iter().filter(|source| source.endpoint as usize == d);
-        let lanes = staging.map_or(0, Staging::queues).min(LANES) + 1;
+        let queues = staging.map_or(0, Staging::queues);
+        let lanes = if FULL.contains(&queues) { queues } else { queues + 1 };
         Endpoint {
             sources: own.map(|source| Source::new(config.seed, source)).collect(),
             lanes: std::array::from_fn(|_| vec![VecDeque::new(); lanes]),

@@ -711,7 +711,15 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
                 };
                 let op_timeout = clock.fabric(end.protocol.op_timeout);
                 let (time, bound) = way.bound(&end, slots, stripes as u64, op_timeout);
-                ways.push(Slowest { way, end, clock, stripes, slots, time, bound });
+                let (job, unit) = (&end.job, u64::from(stu));
+                let frames = match job.operation.is_in_region() {
+                    true => job.bytes.div_ceil(unit).saturating_mul(job.concurrent.into()),
+                    false => job.enabled().saturating_mul(u64::from(block).div_ceil(unit)),
+                };
+                // What is left of a Block that ends with its Transfer is no more than that.
+                let all = job.bytes.div_ceil(unit).saturating_mul(u64::from(job.concurrent).min(job.count));
+                let crowded = way.stus_in(destination.rx) > 0 && frames.min(all) > destination.places;
+                ways.push(Slowest { way, end, clock, stripes, slots, crowded, time, bound });
             }
         }
     }
@@ -760,6 +768,9 @@ pub(crate) struct Slowest {
     pub stripes: usize,
     /// Slots of the destination.
     pub slots: u16,
+    /// Frames that are enabled at a time come faster than the host of the destination takes them, and do not
+    /// all find a place there: some are discarded.
+    pub crowded: bool,
     /// How long a Block takes at the best rate, ps.
     pub time: u64,
     /// What sets that.

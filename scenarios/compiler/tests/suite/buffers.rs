@@ -13,12 +13,17 @@ const ENOUGH: u8 = 61;
 /// One switch with two endpoints; `buffers` receive buffers at the switch. From ep/0 goes what `rows` say,
 /// all of it at once; back go the longest packets, one after the other.
 fn system(buffers: u8, phy: u64, buffering: &str, rows: &[String]) -> Value {
+    let mut switch = json!({
+        "input_buffers": buffers, "watermarks": [3, 2, 1], "pipeline": "100 ns", "buffering": buffering
+    });
+    if buffering != "direct" {
+        switch["buffer_packets"] = json!(1000);
+    }
     json!({
         "name": "t",
         "topology": {"single_switch": {"ports": 2}},
         "links": {"rate": "6.25 Gbaud", "width": "4x", "length": "2 m", "phy_latency": format!("{phy} ps")},
-        "switch": {"input_buffers": buffers, "watermarks": [3, 2, 1], "pipeline": "100 ns",
-            "buffering": buffering, "buffer_packets": 1000},
+        "switch": switch,
         "endpoint": {"input_buffers": ENOUGH, "watermarks": [3, 2, 1]},
         "run": {"until": "200 us", "warmup": "0 ps", "sample_every": "off"},
         "traffic": [

@@ -34,7 +34,7 @@ const KITCHEN_SINK: &str = r#"{
   "voq": {"enabled": true, "refresh": "30 us", "thresholds": {"on": 6, "off": 2}},
   "overrides": [{"devices": ["g0/*", "!g0/sw1"], "switch": {"input_buffers": 12}},
     {"port": "g1/sw0:0", "voq": {"xoff": true}}],
-  "routing": {"root": "g1/sw0", "tables": {"g0/sw0": {"ep/{0..0}": 0, "default": "drop"}},
+  "routing": {"root": "g1/sw0", "tables": {"g0/sw0": {"ep/{0..0}": 0}},
     "allow_deadlock": true},
   "multicast": [{"name": "group", "id": 40, "members": "ep/*"}],
   "traffic": [

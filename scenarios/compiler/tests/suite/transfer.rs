@@ -577,6 +577,21 @@ fn a_rate_says_what_it_does_not_count() {
     }
 }
 
+/// A window of 8 Blocks lets 20 frames of 1 024 octets go, two of which come while the host takes one: with
+/// fewer places some find none, and the rate is no promise any more.
+#[test]
+fn a_rate_says_that_frames_may_find_no_place() {
+    let text = |host: &str| pair(host, r#""bytes": 20000, "stu": 1024, "count": 4"#);
+    let says = |host: &str| report(&text(host)).contains("frames that find no place in rx_queue");
+    for (places, crowded) in [(4, true), (19, true), (20, false), (64, false)] {
+        let host = format!(r#""rx_service": "1 us", "rx_queue": {places}"#);
+        assert_eq!(says(&host), crowded, "{places} places");
+    }
+    assert!(rate(&run(&text(r#""rx_service": "1 us", "rx_queue": 64"#))) > 6.0);
+    // Who takes a frame in less time than the link needs for the next never has two.
+    assert!(!says(r#""rx_service": "100 ns", "rx_queue": 4"#));
+}
+
 /// What is automatic is a time of the fabric: the protocol clock of a host changes nothing, with losses
 /// either.
 #[test]

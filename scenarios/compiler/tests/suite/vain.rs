@@ -161,3 +161,75 @@ fn every_endpoint_of_a_flow_begins_within_the_run() {
     assert_eq!(places(&plan.warnings.items, "SC120"), [("/traffic/0/linx/offset", Severity::Warning)]);
     assert_eq!(plan.variants[0].config.agents.len(), 4);
 }
+
+/// Who writes a setting of what is off in every run meant something by it: place by place, and not where one
+/// variant, or a default that is written out, makes it right.
+#[test]
+fn settings_of_what_is_off_are_mistakes() {
+    let set = |pointer: &str, value: Value| {
+        let settings = [(pointer.to_owned(), value)];
+        load(&scenario(&json!({})).to_string(), "vain.json", &settings)
+    };
+    for (pointer, value, place) in [
+        ("/switch", json!({"iterations": 4}), "/switch/iterations"),
+        ("/switch", json!({"iterations": 4, "arbitration": "random"}), "/switch/iterations"),
+        ("/switch", json!({"buffer_packets": 4}), "/switch/buffer_packets"),
+        ("/switch", json!({"leave_out_stopped": true}), "/switch/leave_out_stopped"),
+        ("/switch", json!({"staging": {"modulo": 2}}), "/switch/staging"),
+        ("/switch", json!({"voq": {"xoff": true}}), "/switch/voq/xoff"),
+        ("/switch", json!({"voq": {"part": false}}), "/switch/voq/part"),
+        ("/endpoint", json!({"staging": "none"}), "/endpoint/staging"),
+        ("/endpoint", json!({"voq": {"obey_latency": "10 ns"}}), "/endpoint/voq/obey_latency"),
+        ("/endpoint", json!({"host": {"rx_queue": 3}}), "/endpoint/host"),
+        ("/endpoint", json!({"linx": {"mtu": 300}}), "/endpoint/linx"),
+        ("/endpoint", json!({"session": {"mtu": 300}}), "/endpoint/session"),
+        ("/voq", json!({"thresholds": {"on": 3, "off": 1}}), "/voq/thresholds"),
+        ("/voq", json!({"enabled": true, "after_recovery": false}), "/voq/after_recovery"),
+        (
+            "/overrides",
+            json!([{"devices": "sw", "switch": {"iterations": 4}}]),
+            "/overrides/0/switch/iterations",
+        ),
+        ("/overrides", json!([{"port": "sw:1", "voq": {"xoff": true}}]), "/overrides/0/voq/xoff"),
+        ("/overrides", json!([{"devices": "ep/1", "endpoint": {"host": {}}}]), "/overrides/0/endpoint/host"),
+    ] {
+        let found = set(pointer, value.clone()).expect_err("it is refused").items;
+        assert_eq!(places(&found, "SC051"), [(place, Severity::Error)], "{pointer} {value}");
+    }
+    let fine = |fields: Value| places(&plan(&fields).warnings.items, "SC051").len();
+    for fields in [
+        json!({"switch": {"iterations": 4, "arbitration": "islip"}}),
+        json!({"switch": {"buffer_packets": 4, "buffering": "output"}}),
+        json!({"switch": {"device": "Tsi578", "buffering": "direct"}, "links": {"rate": "3.125 Gbaud"}}),
+        json!({"switch": {"voq": {"part": true, "xoff": false}, "iterations": 2}}),
+        json!({"switch": {"leave_out_stopped": false, "buffer_packets": 16}}),
+        json!({"switch": {"iterations": 4},
+               "overrides": [{"devices": "sw", "switch": {"arbitration": "islip"}}]}),
+        json!({"switch": {"iterations": 4}, "variants": [{"name": "a"},
+               {"name": "b", "set": {"/switch/arbitration": "islip"}}]}),
+        json!({"switch": {"leave_out_stopped": true, "voq": {"xoff": true}},
+               "voq": {"thresholds": {"on": 3, "off": 1}},
+               "variants": [{"name": "a"}, {"name": "b", "set": {"/voq/enabled": true}}]}),
+        json!({"voq": {"enabled": false, "thresholds": {"on": 3, "off": 1}}}),
+    ] {
+        assert_eq!(fine(fields.clone()), 0, "{fields}");
+    }
+    // a variant gives it
+    let variants = json!([{"name": "a"}, {"name": "b", "set": {"/switch/iterations": 4}}]);
+    let found = errors(&json!({"variants": variants}));
+    assert_eq!(places(&found, "SC051"), [("/switch/iterations", Severity::Error)]);
+    // a switch that reports nothing, beside one that does
+    let two = |device: &str| {
+        json!({
+            "topology": {"chain": {"switches": 2, "endpoints_per_switch": 2}}, "voq": {"enabled": true},
+            "overrides": [{"devices": "sw/1", "switch": {"voq": {"gen_sup": false}}},
+                          {"devices": device, "switch": {"leave_out_stopped": true}}]
+        })
+    };
+    let place = "/overrides/1/switch/leave_out_stopped";
+    assert_eq!(places(&errors(&two("sw/1")), "SC051"), [(place, Severity::Error)]);
+    assert_eq!(fine(two("sw/0")), 0);
+    // who says that it is off is told only
+    let off = plan(&json!({"voq": {"enabled": false}, "switch": {"leave_out_stopped": true}}));
+    assert_eq!(places(&off.warnings.items, "SC051"), [("/switch/leave_out_stopped", Severity::Warning)]);
+}
