@@ -306,7 +306,7 @@ impl Cut {
         let parts: Vec<MutexGuard<'_, Part>> = self.shared.parts.iter().map(lock).collect();
         let overseer = lock(&self.shared.overseer);
         let fabrics = parts.iter().map(|part| (&part.kernel.world, part.kernel.events_handled()));
-        overseer.totals(fabrics, overseer.now())
+        overseer.totals(fabrics, overseer.now(), overseer.now())
     }
 
     /// What it has cost so far that the run is cut.

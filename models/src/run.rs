@@ -113,7 +113,7 @@ impl<'a> Engine<'a> {
     }
 
     fn look(&self) -> Outcome {
-        either!(self, run => run.kernel.world.totals(self.now(), self.events()))
+        either!(self, run => run.kernel.world.totals(self.now(), self.now(), self.events()))
     }
 
     fn counts(&self) -> Option<&ListCounts> {
@@ -182,7 +182,7 @@ impl<'a, S: Ports> Compiled<'a, S> {
         let ran_out = matches!(self.last.0, Progress::Limit | Progress::Running);
         let (fabric, end) = conclude(self.kernel, until, drained, ran_out);
         fabric.links.check_conservation();
-        let mut outcome = fabric.totals(end, events);
+        let mut outcome = fabric.totals(until, end, events);
         outcome.over = drained && outcome.in_flight == 0;
         (fabric.links.observe.probe, outcome)
     }

@@ -360,8 +360,9 @@ impl<P: Build> Fabric<P> {
         self.watchdog.stall_after != 0 && self.links.has_waiting()
     }
 
-    /// Totals at the end of a run, or so far.
-    pub fn totals(&self, end: Time, events: u64) -> Outcome {
+    /// Totals at the end of a run, or so far. The wire is looked at up to `until`, which is later than the
+    /// end where everything is over before.
+    pub fn totals(&self, until: Time, end: Time, events: u64) -> Outcome {
         let mut ports = Vec::with_capacity(self.links.ports.len());
         for (index, Port { tx, rx }) in self.links.ports.iter().enumerate() {
             let port = PortId::new(index as u32);
@@ -371,8 +372,9 @@ impl<P: Build> Fabric<P> {
             stats.packet_ps = tx.packet_ps;
             if tx.peer.is_some() {
                 let timing = self.links.timings[tx.timing as usize].wire;
-                // A symbol counts when it gets its place, a packet as far as it got.
-                stats.symbol_ps = u64::from(rx.wire.own_symbols) * timing.symbol;
+                // Symbols have their places ahead of time, and packets their ends: what is over counts.
+                let placed = u64::from(rx.wire.own_symbols) * timing.symbol;
+                stats.symbol_ps = placed.saturating_sub(rx.wire.symbols_beyond(until.0, timing));
                 stats.packet_ps -= match self.links.interleaved(port) {
                     Some(messages) => messages.unsent(tx.done.time().0, end.0),
                     None => rx.wire.beyond(end.0),

@@ -246,11 +246,12 @@ impl Overseer {
     pub fn totals<'a>(
         &self,
         parts: impl Iterator<Item = (&'a Fabric<Pointer<'static>>, u64)>,
+        until: Time,
         end: Time,
     ) -> Outcome {
         let mut all = Outcome { end, ..Outcome::default() };
         for (part, (fabric, events)) in parts.enumerate() {
-            add_part(&mut all, fabric.totals(end, events), |device| {
+            add_part(&mut all, fabric.totals(until, end, events), |device| {
                 usize::from(self.cut.part(device)) == part
             });
         }
@@ -286,7 +287,7 @@ impl Overseer {
             kernel.conclude(key, |fabric, cx| fabric.links.settle_waits(cx, end.0));
         }
         let parts = kernels.iter().map(|kernel| (&kernel.world, kernel.events_handled()));
-        let mut outcome = self.totals(parts, end);
+        let mut outcome = self.totals(parts, until, end);
         outcome.over = drained && outcome.in_flight == 0;
         let observers = kernels.into_iter().map(|kernel| kernel.into_world().links.observe.probe).collect();
         assert_eq!(

@@ -256,6 +256,17 @@ impl Wire {
         self.packet_end.saturating_sub(end.max(self.packet_start))
     }
 
+    /// What lies after `end` up to the last slot, the last packet not included: time of symbols that have
+    /// their slots, and padding between them.
+    pub fn symbols_beyond(&self, end: u64, timing: WireTiming) -> u64 {
+        let (last, packet) = match self.after {
+            true => (self.run_start + u64::from(self.slots) * timing.symbol, self.beyond(end)),
+            // The last slot is that of the packet.
+            false => (self.packet_start, 0),
+        };
+        last.saturating_sub(end + packet)
+    }
+
     /// Start and end of the last packet.
     pub(super) fn last_packet(&self) -> Option<(u64, u64)> {
         self.any_packet().then_some((self.packet_start, self.packet_end))
@@ -296,6 +307,33 @@ mod tests {
         // What is due later in the run is another function.
         w.due(1_003, Function::Stype2, FOUR);
         assert!(!w.status_unsent(1_000 + 2 * TC + 1, FOUR));
+    }
+
+    /// Ten statuses that become due within 1 ns take 32 ns. A packet takes the place of the last one.
+    #[test]
+    fn only_what_lies_before_an_end_counts() {
+        let mut w = wire();
+        assert_eq!(w.symbols_beyond(0, FOUR), 0);
+        for n in 0..10 {
+            w.due(n * 100, Function::Stype0, FOUR);
+        }
+        assert_eq!(w.own_symbols, 10);
+        let beyond = |w: &Wire, ends: [u64; 4]| ends.map(|end| w.symbols_beyond(end, FOUR));
+        assert_eq!(beyond(&w, [0, 5 * TC + 700, 9 * TC, 10 * TC]), [10 * TC, 4 * TC + 2_500, TC, 0]);
+        assert_eq!(w.start_packet(1_000, T, FOUR), 9 * TC);
+        assert_eq!(w.own_symbols, 9);
+        assert_eq!(beyond(&w, [1_000, 8 * TC, 9 * TC, 10 * TC]), [9 * TC - 1_000, TC, 0, 0]);
+        // Behind the packet, from 142.4 ns on: its delimiter carries two functions, the next symbol one.
+        let end = 9 * TC + T;
+        for (t, function) in [(1_001, Function::Stype0), (1_002, Function::Stype0), (1_003, Function::Stype2)]
+        {
+            w.due(50_000 + t, function, FOUR);
+        }
+        assert_eq!(w.own_symbols, 11);
+        assert_eq!(
+            beyond(&w, [8 * TC, 60_000, end + 1_200, end + 2 * TC]),
+            [3 * TC, 2 * TC, 2 * TC - 1_200, 0]
+        );
     }
 
     #[test]

@@ -137,6 +137,25 @@ fn twice_the_time_scale_twice_the_times() {
     }
 }
 
+/// F-27: a transmitter carries packets and symbols one after the other, so both together take no longer than
+/// the run, wherever that ends.
+#[test]
+fn no_port_is_busy_for_longer_than_the_run() {
+    let mut cut = 0;
+    for number in 0..FABRICS {
+        let case = case(number);
+        for part in 1..=8 {
+            let until = case.until * part / 8 + part;
+            for record in records(&case.config, until) {
+                let Record::Totals { at, totals: [_, packets, symbols, ..], .. } = record else { continue };
+                assert!(packets + symbols <= at, "fabric {number} up to {until}: {record:?}");
+                cut += usize::from(packets + symbols == at);
+            }
+        }
+    }
+    assert!(cut > 0, "no port is busy all the time");
+}
+
 /// A fabric as `config`, with endpoints and switches numbered from the other end.
 fn renumbered(config: &FabricConfig) -> (FabricConfig, Vec<u32>) {
     let endpoints =

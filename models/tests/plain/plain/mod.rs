@@ -676,7 +676,8 @@ impl<'a> World<'a> {
                 let port = self.port(d, p);
                 let mut stats = port.stats;
                 stats.packet_ps -= port.wire.beyond(until);
-                stats.symbol_ps = port.wire.places_alone * port.wire.symbol();
+                let placed = port.wire.places_alone * port.wire.symbol();
+                stats.symbol_ps = placed.saturating_sub(port.wire.places_beyond(until));
                 let record = Record::totals(until, d as u32, p as u8, &stats);
                 self.records.push(record);
                 if let Some(stats) = self.link_totals(d, p) {

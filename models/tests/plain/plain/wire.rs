@@ -154,6 +154,16 @@ impl Wire {
         self.packet.map_or(0, |(start, end)| end.saturating_sub(until.max(start)))
     }
 
+    /// F-27: what of the places lies beyond the end of the run, with the padding between them.
+    pub fn places_beyond(&self, until: u64) -> u64 {
+        let last = match self.packet {
+            Some((start, _)) if self.before_packet => start,
+            _ => self.run_end(),
+        };
+        let packet = if self.before_packet { 0 } else { self.beyond(until) };
+        last.saturating_sub(until + packet)
+    }
+
     /// F-24: where a packet that is committed now starts, and what becomes of the run.
     fn place_start(&mut self, now: u64) -> u64 {
         self.follow(now);
