@@ -229,7 +229,7 @@ impl TransferPath {
     }
 
     /// How long the slowest link is busy with a whole STU, ps.
-    fn data_busy(&self) -> u64 {
+    pub fn data_busy(&self) -> u64 {
         self.legs.iter().map(|leg| leg.there.busy(&leg.data)).max().unwrap_or(0)
     }
 

@@ -522,12 +522,16 @@ impl Protocol for Linx {
             self.ledger.stats.portless += 1;
             return;
         }
+        // Forged data may have taken the number of data of the peer: what finds it taken was not received.
+        let taken = |node: &Node| node.counters().old_data + node.counters().duplicates;
+        let taken_before = taken(node);
         let connection = node.handle_frame(cx.now, frame);
+        let is_received = taken(node) == taken_before;
         let code = frame.get(TYPE_AT).copied().unwrap_or(0);
         if let Some(id) = connection {
             if code == Kind::Heartbeat.code() {
                 self.ledger.heard(id.index(), cx.now, cx.fabric_now);
-            } else if code < Kind::Heartbeat.code() {
+            } else if code < Kind::Heartbeat.code() && is_received {
                 self.ledger.frame_came(id.index(), received.payload.label.token);
             }
         }

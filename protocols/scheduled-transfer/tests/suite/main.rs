@@ -10,5 +10,6 @@ mod parameters;
 mod proofs;
 mod rules;
 mod sequences;
+mod storms;
 mod transfers;
 mod vectors;

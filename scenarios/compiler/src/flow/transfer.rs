@@ -5,6 +5,7 @@ mod declared;
 mod few;
 mod idle;
 mod translators;
+mod whole;
 
 use super::hosts as software;
 use super::messages;
@@ -334,6 +335,7 @@ pub(crate) fn ends(
     let bufsize = declared.values().map(|declared| declared.bufsize).min().unwrap_or(*filled(&st.bufsize));
     let scale = Scale { way, connections: most, separate_control, bufsize, cut };
     few::warn(c, at, (st, &job), &declared, &scale);
+    whole::warn(c, at, (st, &job), &declared, &scale);
     let beginnings = beginnings(st);
     let alone = |device: usize| vec![device];
     let interfaces = |device: usize| hosts.get(&device).cloned().unwrap_or_else(|| alone(device));

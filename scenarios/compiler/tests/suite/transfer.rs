@@ -476,6 +476,42 @@ fn more_fetch_ops_than_their_owner_keeps_are_warned_of() {
     }
 }
 
+/// A late STU voids its Get, Put or Block if others of it follow, and 5 of 100 are late. By hand: 64 STUs
+/// are in order with w = 0.95^63 = 0.0395. A Get has four tries, so (1 - w)^4 = 85.1 % are given up; a Block
+/// has five, so 81.7 %; a Put of 16 STUs is put again 0.95^-15 - 1 = 1.16 times. Bounds are four standard
+/// deviations of 256 operations that follow such a law. Of four STUs a Get comes in four tries but for 4 in
+/// 10 000. `check` warns of all but that.
+///
+/// Proves: ST-10.7.4-7
+#[test]
+fn what_hardly_ever_comes_whole_is_warned_of() {
+    let whole = |stus: i32| 0.95f64.powi(stus - 1);
+    for (st, stus, tries) in [
+        (r#""operation": "get", "bytes": 65535"#, 64, 4),
+        (r#""operation": "get", "bytes": 4096"#, 4, 4),
+        (r#""operation": "write", "bytes": 65536, "block": 65536"#, 64, 5),
+        (r#""operation": "read", "bytes": 65536, "block": 65536"#, 64, 5),
+        (r#""operation": "put", "bytes": 16384"#, 16, 4),
+    ] {
+        let more = r#""count": 256, "concurrent": 8, "delayed": {"data": 0.05}, "delay": "100 us""#;
+        let text = pair(r#""rx_service": "0 ps""#, &format!("{st}, {more}"));
+        let plan = load(&text, "test.json", &[]).expect("it is right");
+        let warned = plan.warnings.items.iter().any(|item| item.code == "SC119");
+        let lost = (1.0 - whole(stus)).powi(tries);
+        assert_eq!(warned, lost >= 1e-3, "{st}");
+        let stats = attempts(&text).remove(0).stats;
+        let given_up = stats.wanted - stats.completed;
+        let (found, mean, variance) = if st.contains("put") {
+            assert_eq!(given_up, 0, "{st}");
+            let whole = whole(stus);
+            (stats.put_again as f64, 256.0 * (1.0 / whole - 1.0), 256.0 * (1.0 - whole) / whole.powi(2))
+        } else {
+            (given_up as f64, 256.0 * lost, 256.0 * lost * (1.0 - lost))
+        };
+        assert!((found - mean).abs() <= 4.0 * variance.sqrt(), "{st}: {found}, and {mean} by hand");
+    }
+}
+
 /// Three Slots are enough for one silent Transfer at a time. Else both ends can ask for more at the same
 /// time: of three, the question takes one, the answer that is owed one, and nothing needs less than two.
 /// With four both get on; what does not is warned of.
