@@ -58,6 +58,8 @@ pub struct FabricConfig {
     pub devices: Vec<DeviceConfig>,
     /// Full-duplex links.
     pub links: Vec<LinkConfig>,
+    /// Size of device ids in all packets.
+    pub ids: IdSize,
     /// Length of every switch's routing table: one more than the largest destination id in use (<= 65 536).
     pub id_space: u32,
     /// `owner[destID]` = index of the endpoint that accepts it, or [`NO_OWNER`] (multicast ids, unused ids).
@@ -517,6 +519,9 @@ pub struct SourceConfig {
     pub destinations: Destinations,
     /// How long they are.
     pub sizes: Sizes,
+    /// The ftype of its packets, for those who look at the wire. A trace says it packet by packet, and hosts
+    /// make packets of several types.
+    pub ftype: u8,
 }
 
 impl SourceConfig {
@@ -591,6 +596,8 @@ pub struct ReplayPacket {
     pub size: PacketSize,
     /// Priority 0..=3.
     pub priority: u8,
+    /// ftype on the wire.
+    pub ftype: u8,
 }
 
 /// Where packets go (destination ids).

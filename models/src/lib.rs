@@ -48,6 +48,7 @@
 //!         arrivals: Arrivals::Saturated { backlog: 1 },
 //!         destinations: Destinations::Fixed(1),
 //!         sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 272 }),
+//!         ftype: 5,
 //!     }],
 //!     ..FabricConfig::default()
 //! };

@@ -69,6 +69,9 @@ pub(crate) struct Links<P: Build> {
     /// By port, what the scenario joins it to. Made for the first packet of a group that is dropped, which
     /// asks who is behind it.
     wired: OnceCell<Vec<Option<(u32, u8)>>>,
+    /// By device and origin, the place of a source in the configuration. Made for the first of its packets
+    /// that is written.
+    sources: OnceCell<BTreeMap<(u32, u16), usize>>,
 }
 
 impl<P: Build> Links<P> {
@@ -95,6 +98,7 @@ impl<P: Build> Links<P> {
             border: Border::default(),
             reached: None,
             wired: OnceCell::new(),
+            sources: OnceCell::new(),
             config,
         }
     }

@@ -340,3 +340,154 @@ fn tshark_reads_captures() {
         assert!(output.status.success() && text.contains(&format!(" {all}\n")), "{text}");
     }
 }
+
+/// Messages of a source each 100 ns from ep/0 to ep/1, on links with these settings.
+fn steady(links: &str, count: u32, more: &str) -> String {
+    format!(
+        r#"{{
+          "name": "steady",
+          "run": {{ "until": "30 us", "warmup": "0 ps" }},
+          "topology": {{ "single_switch": {{ "ports": 2 }} }},
+          "links": {{ {links} }},
+          "traffic": [{{
+            "name": "q", "from": "ep/0", "to": "ep/1", "size": 8, "limit": {count},
+            "arrivals": {{ "constant": {{ "interval": "100 ns", "phase": "0 ps" }} }}
+          }}]{more}
+        }}"#
+    )
+}
+
+/// The six ackID bits of what a port sends, without what it sends again.
+fn ack_bits(file: &File, sender: &str) -> Vec<u8> {
+    let crossings = file.crossings();
+    let first = |pseudo: &[u8]| pseudo[2] == PACKET && pseudo[3] >> 6 & 1 == 0;
+    crossings
+        .iter()
+        .filter(|(from, _, pseudo, _)| *from == sender && first(pseudo))
+        .map(|it| it.3[0] >> 2)
+        .collect()
+}
+
+/// The first packet after reset has ackID 0, each next one 1 more. Long symbols, and IDLE3 in the packet, have
+/// 64 of them; short ones have 32, left-justified in the six bits.
+///
+/// Proves: R2.2p6s5.6.2c0443
+#[test]
+fn ack_ids_count_packets_from_zero() {
+    const COUNT: u32 = 130;
+    let long: fn(u32) -> u32 = |n| n % 64;
+    let short: fn(u32) -> u32 = |n| n % 32 * 2;
+    for (links, law) in [
+        (r#""granularity": "packet""#, long),
+        (r#""granularity": "symbol""#, long),
+        (r#""granularity": "packet", "symbol": "short", "rate": "5 Gbaud""#, short),
+        (r#""granularity": "symbol", "symbol": "short", "rate": "5 Gbaud""#, short),
+        (r#""rate": "10.3125 Gbaud""#, long),
+    ] {
+        let (_, file, _folder) = captured(&steady(links, COUNT, ""), &[]);
+        let expected: Vec<u8> = (0..COUNT).map(|n| law(n) as u8).collect();
+        for sender in ["ep/0", "sw:1"] {
+            assert_eq!(ack_bits(&file, sender), expected, "{sender}, {links}");
+        }
+    }
+}
+
+/// Where a link runs in packet granularity but for an error or an outage, ackIDs go on at both changes.
+#[test]
+fn ack_ids_go_on_when_a_link_changes_its_granularity() {
+    const COUNT: u8 = 60;
+    for faults in [
+        r#""corrupt": [{ "device": "ep/0", "port": 0, "what": "packet", "nth": 3 }]"#,
+        r#""outages": [{ "link": "ep/0", "at": "1 us", "for": "1 us", "every": "3 us", "times": 2 }]"#,
+    ] {
+        let scenario = steady("", COUNT.into(), &format!(r#", "faults": {{ {faults} }}"#));
+        let (_, file, _folder) = captured(&scenario, &[]);
+        let crossings = file.crossings();
+        let of_sender: Vec<u8> = crossings
+            .iter()
+            .filter(|(from, ..)| *from == "ep/0")
+            .map(|(_, _, pseudo, _)| pseudo[2])
+            .collect();
+        let symbol = of_sender.iter().position(|kind| *kind == SYMBOL).expect("symbols about the fault");
+        assert!(of_sender[..symbol].contains(&PACKET), "packet granularity, then symbols");
+        assert_eq!(of_sender.last(), Some(&PACKET), "and packet granularity again");
+        assert_eq!(ack_bits(&file, "ep/0"), (0..COUNT).collect::<Vec<_>>(), "{faults}");
+    }
+}
+
+/// The first 16 bits: ackID, VC, CRF, then prio, tt and ftype, which are those of the packet that the scenario
+/// names.
+#[test]
+fn first_half_words_name_the_packet() {
+    const PRIORITY: u8 = 2;
+    let kinds: [(&str, u32, u8); 7] = [
+        ("nread", 0, 2),
+        ("nwrite", 8, 5),
+        ("swrite", 8, 6),
+        ("data_streaming", 8, 9),
+        ("doorbell", 0, 10),
+        ("message", 8, 11),
+        ("response", 8, 13),
+    ];
+    for (bits, tt) in [(8, 0), (16, 1)] {
+        let scenario = |traffic: &str| {
+            format!(
+                r#"{{
+                  "name": "kinds", "id_bits": {bits},
+                  "run": {{ "until": "20 us", "warmup": "0 ps" }},
+                  "topology": {{ "single_switch": {{ "ports": 2 }} }},
+                  "traffic": [{traffic}]
+                }}"#
+            )
+        };
+        let second = |ftype: u8| PRIORITY << 6 | tt << 4 | ftype;
+        let flows = kinds.map(|(kind, size, _)| {
+            format!(
+                r#"{{ "name": "{kind}", "from": "ep/0", "to": "ep/1", "packet": "{kind}", "size": {size},
+                  "priority": {PRIORITY}, "limit": 2,
+                  "arrivals": {{ "constant": {{ "interval": "1 us", "phase": "0 ps" }} }} }}"#
+            )
+        });
+        let (_, file, _folder) = captured(&scenario(&flows.join(", ")), &[]);
+        let crossings = file.crossings();
+        for (kind, _, ftype) in kinds {
+            let of_kind = crossings.iter().filter(|(_, _, pseudo, _)| flow(pseudo) == kind);
+            let found: Vec<_> = of_kind.map(|(.., wire)| (wire[0] & 3, wire[1])).collect();
+            assert_eq!(found, [(0, second(ftype)); 4], "{kind}, two packets on two links, {bits} bits");
+        }
+        // A trace names each packet.
+        let rows = kinds.map(|(_, size, ftype)| format!(r#""0,ep/0,ep/1,{size},{PRIORITY},{ftype}""#));
+        let trace =
+            format!(r#"{{ "name": "t", "arrivals": {{ "trace": {{ "rows": [{}] }} }} }}"#, rows.join(", "));
+        let (_, file, _folder) = captured(&scenario(&trace), &[]);
+        let crossings = file.crossings();
+        let at_first = crossings.iter().filter(|(from, ..)| *from == "ep/0");
+        let found: Vec<_> = at_first.map(|(.., wire)| wire[1]).collect();
+        assert_eq!(found, kinds.map(|(.., ftype)| second(ftype)), "{bits} bits");
+    }
+}
+
+/// A hot spot sends packets of one kind under two names, and two sources under one name two kinds.
+#[test]
+fn first_half_words_are_those_of_the_source() {
+    let scenario = r#"{
+      "name": "hot",
+      "run": { "until": "20 us", "warmup": "0 ps" },
+      "topology": { "single_switch": { "ports": 4 } },
+      "traffic": [
+        { "name": "a", "from": "ep/0", "packet": "swrite", "size": 8, "limit": 20,
+          "to": { "hotspot": { "hot": "ep/1", "share": "50 %", "hot_flow": "hot" } },
+          "arrivals": { "constant": { "interval": "200 ns", "phase": "0 ps" } } },
+        { "name": "b", "from": "ep/0", "packet": "response", "size": 8, "limit": 20, "priority": 1,
+          "to": { "hotspot": { "hot": "ep/2", "share": "50 %", "hot_flow": "hot" } },
+          "arrivals": { "constant": { "interval": "200 ns", "phase": "0 ps" } } }
+      ]
+    }"#;
+    let (_, file, _folder) = captured(scenario, &[]);
+    let crossings = file.crossings();
+    let found: std::collections::BTreeSet<(&str, u8)> =
+        crossings.iter().map(|(_, _, pseudo, wire)| (flow(pseudo), wire[1])).collect();
+    // Priority 0 and ftype 6, priority 1 and ftype 13.
+    let expected = [("a", 0x06), ("b", 0x4D), ("hot", 0x06), ("hot", 0x4D)];
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+}

@@ -153,6 +153,7 @@ fn build(
                 },
             },
             sizes: Sizes::Fixed(size),
+            ftype: 5,
         })
         .collect();
     FabricConfig {

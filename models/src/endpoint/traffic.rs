@@ -426,6 +426,7 @@ mod tests {
             arrivals,
             destinations: Destinations::Fixed(1),
             sizes: Sizes::Fixed(PacketSize { payload: 8, wire: 20 }),
+            ftype: 5,
         };
         Source::new(seed, &config)
     }

@@ -39,7 +39,8 @@ impl<P: Build> Links<P> {
                     self.cross_border(port, packet, flight);
                 }
                 if checks {
-                    let ack_id = self.ports[port.index()].tx.packets_sent as u8;
+                    // It is counted already, and the first has ackID 0.
+                    let ack_id = (self.ports[port.index()].tx.packets_sent - 1) as u8;
                     let at = flight.start;
                     self.check_packet(port, packet, Leaves { at, ack_id, damaged: false, again: false });
                 }

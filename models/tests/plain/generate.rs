@@ -708,6 +708,7 @@ fn sources(d: &mut Draw, config: &mut FabricConfig, ids: &[u32]) {
                             destination,
                             size: size(d),
                             priority: d.below(4) as u8,
+                            ftype: 5,
                         });
                     }
                     Arrivals::Replay(Arc::new(packets))
@@ -751,6 +752,7 @@ fn sources(d: &mut Draw, config: &mut FabricConfig, ids: &[u32]) {
                 limit: if d.chance(20) { d.between(1, 30) } else { u64::MAX },
                 destinations: if replayed { Destinations::Replay } else { destinations },
                 sizes: if replayed { Sizes::Replay } else { sizes },
+                ftype: 5,
                 arrivals,
             });
         }
@@ -865,6 +867,7 @@ fn staging_name(staging: &StagingConfig) -> &'static str {
 pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
     let FabricConfig {
         seed: _any,
+        ids: _on_the_wire,
         id_space: _as_many,
         owners: _of_ids,
         flows: _by_sources,
@@ -1193,6 +1196,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
             arrivals: _,
             destinations: _,
             sizes: _,
+            ftype: _on_the_wire,
         } = source;
         match &source.arrivals {
             Arrivals::Poisson { .. } => add("arrivals", "poisson"),

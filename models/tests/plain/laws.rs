@@ -66,7 +66,8 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
         propagation: Duration(L),
     };
     let size = PacketSize { payload: 256, wire: 276 };
-    let packet = |&(at, priority): &(u64, u8)| ReplayPacket { at: Time(at), destination: 1, size, priority };
+    let packet =
+        |&(at, priority): &(u64, u8)| ReplayPacket { at: Time(at), destination: 1, size, priority, ftype: 5 };
     let config = FabricConfig {
         devices: vec![
             endpoint(0),
@@ -101,6 +102,7 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
             limit: u64::MAX,
             destinations: Destinations::Replay,
             sizes: Sizes::Replay,
+            ftype: 5,
             arrivals: Arrivals::Replay(Arc::new(packets.iter().map(packet).collect())),
         }],
         ..FabricConfig::default()
@@ -507,7 +509,7 @@ fn a_status_behind_a_packet_that_does_not_begin_moves_up() {
     // `B1` to `B4` come from a third endpoint, the last three short.
     let short = PacketSize { payload: 8, wire: 28 };
     let length = (28 + 8) * CHAR;
-    let packet = |size| ReplayPacket { at: Time(T / 2), destination: 0, size, priority: 3 };
+    let packet = |size| ReplayPacket { at: Time(T / 2), destination: 0, size, priority: 3, ftype: 5 };
     let long = packet(PacketSize { payload: 256, wire: 276 });
     third_endpoint(&mut case, vec![long, packet(short), packet(short), packet(short)]);
     let config = &mut case.config;
@@ -553,7 +555,7 @@ fn a_status_comes_before_the_link_request_on_its_symbol() {
     let arrives = 2 * T + 30_000;
     let size = PacketSize { payload: 8, wire: 28 };
     let at = Time(arrives - 2 * (length + L));
-    third_endpoint(&mut case, vec![ReplayPacket { at, destination: 0, size, priority: 3 }; 3]);
+    third_endpoint(&mut case, vec![ReplayPacket { at, destination: 0, size, priority: 3, ftype: 5 }; 3]);
     case.config.links[0].ack_window = 2;
     let DeviceModel::Switch(switch) = &mut case.config.devices[2].model else { panic!("a switch") };
     switch.pipeline = Duration(0);

@@ -264,6 +264,7 @@ fn with_strangers(config: &FabricConfig) -> FabricConfig {
             arrivals: Arrivals::Saturated { backlog: 2 },
             destinations: Destinations::Fixed(id + 1 - n),
             sizes: like.sizes.clone(),
+            ftype: like.ftype,
         });
     }
     changed.devices.push(DeviceConfig {

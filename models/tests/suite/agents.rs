@@ -203,7 +203,13 @@ impl Probe for InOrder {
 fn a_segment_with_its_response_costs_no_more_than_2_2_times_the_events_of_a_packet() {
     const COUNT: u64 = 2_000;
     let mut bare = single(2, switch(2));
-    let burst = |n: u64| ReplayPacket { at: Time(n / 16 * 32 * T), destination: 1, size: SIZE, priority: 0 };
+    let burst = |n: u64| ReplayPacket {
+        at: Time(n / 16 * 32 * T),
+        destination: 1,
+        size: SIZE,
+        priority: 0,
+        ftype: 5,
+    };
     let trace = Arrivals::Replay(Arc::new((0..COUNT).map(burst).collect()));
     bare.source(0, 0, trace, Destinations::Replay).sizes = Sizes::Replay;
     let mut run = Simulation::new(Arc::new(bare.config), RunOptions::default(), InOrder);

@@ -7,9 +7,10 @@ use crate::control_symbol::Form;
 use core::fmt;
 
 /// Size of device IDs, the transport type of a packet (Part 3 §2.4).
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum IdSize {
     /// tt = 0: 8 bits.
+    #[default]
     Dev8,
     /// tt = 1: 16 bits.
     Dev16,
@@ -106,6 +107,22 @@ impl PacketClass {
         Self::Message,
         Self::Response,
     ];
+
+    /// The ftype field of its packets (Part 1 Table 4-1).
+    #[must_use]
+    pub const fn ftype(self) -> u8 {
+        match self {
+            Self::Read => 2,
+            Self::Write => 5,
+            Self::StreamWrite => 6,
+            Self::FlowControl => 7,
+            Self::Maintenance => 8,
+            Self::DataStreamingStart | Self::DataStreamingContinuation | Self::TrafficManagement => 9,
+            Self::Doorbell => 10,
+            Self::Message => 11,
+            Self::Response => 13,
+        }
+    }
 
     /// Bytes in front of the payload with 8-bit device IDs and a 34-bit address, CRC not counted.
     const fn header_dev8(self) -> u32 {

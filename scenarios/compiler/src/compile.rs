@@ -132,6 +132,7 @@ impl Compiler<'_> {
             shake: *filled(&self.spec.shake),
             devices,
             links: links.collect(),
+            ids: self.id_size(),
             id_space,
             owners,
             flows: Vec::new(),

@@ -368,6 +368,7 @@ impl Traffic<'_> {
                     [(_, one)] => Sizes::Fixed(*one),
                     _ => Sizes::Mix(Arc::new(sizes)),
                 },
+                ftype: flow.packet.map_or(0, |kind| packets::class(kind).ftype()),
             };
             if kind.has_hosts() {
                 let node = nodes.remove(&source);

@@ -97,6 +97,7 @@ pub fn fabric(seed: u64) -> FabricConfig {
         arrivals: Arrivals::Poisson { mean: Duration(1) },
         destinations: Destinations::Fixed(5),
         sizes: Sizes::Fixed(PacketSize { payload: 256, wire: 276 }),
+        ftype: 5,
     };
     FabricConfig {
         seed,

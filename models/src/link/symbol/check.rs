@@ -5,7 +5,7 @@
 //! and a filler of its length. On 64b/67b links the parts that IDLE3 adds (link CRC, padding to 8) are not
 //! bytes here.
 
-use crate::config::IdSize;
+use crate::config::{Arrivals, IdSize, SourceConfig};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::Mode;
@@ -19,6 +19,7 @@ use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
 use lp_serial::cost::{AddressSize, SymbolSize, idle3_packet_bytes};
 use lp_serial::packet::{BODY_MAX_BYTES, Header, PACKET_MAX_BYTES, View, check, seal, sealed_len, unseal};
 use sim_core::{Fingerprint, Time};
+use std::collections::BTreeMap;
 use voq_backpressure::{Message, codec};
 
 /// How much was checked.
@@ -70,7 +71,8 @@ const FILLER: u8 = 0xA5;
 impl<P: Build> Links<P> {
     /// A packet leaves `port`.
     pub fn check_packet(&mut self, port: PortId, packet: u32, leaves: Leaves) {
-        let ack_id = leaves.ack_id;
+        let form = self.form_of(port);
+        let ack_id = leaves.ack_id & form.parameter_max();
         let record = &self.packets[packet];
         let idle3 = self.timings[self.ports[port.index()].tx.timing as usize].ack_window
             > SymbolSize::Long.ack_id_window();
@@ -80,12 +82,13 @@ impl<P: Build> Links<P> {
         let mut body = [0; BODY_MAX_BYTES];
         let cargo = if record.origin >= origin::REGISTERS { self.packets.cargoes.get(packet) } else { None };
         let length = match cargo {
-            Some(cargo) => write_cargo(record, self.id_size_of(record.source), cargo, &mut body),
+            Some(cargo) => write_cargo(record, self.config.ids, cargo, &mut body),
             None => {
                 let fits = |body: &usize| on_wire(sealed_len(*body)) == u32::from(record.wire);
                 let longest = (1..=BODY_MAX_BYTES / 2).map(|n| 2 * n).rfind(fits);
                 let length = longest.expect("the compiler gave a length that packets have");
-                write_filler(record, &mut body[..length]);
+                let header = Header::new(record.meta().prio, self.config.ids.tt(), self.ftype_of(record));
+                write_filler(record, header.expect("every field is within its width"), &mut body[..length]);
                 length
             }
         };
@@ -93,13 +96,17 @@ impl<P: Build> Links<P> {
         let octets = seal(&body[..length], &mut sealed).expect("a packet fits");
         assert_eq!(on_wire(octets), u32::from(record.wire), "wire check: length of a packet");
         let sealed = &mut sealed[..octets];
-        let header = Header::parse(sealed).and_then(|header| header.with_ack_id(ack_id & 63));
-        header.and_then(|header| header.emit(sealed)).expect("an ackID fits");
+        let header = Header::parse(sealed).and_then(|header| match form {
+            Form::Short => header.with_short_ack_id(ack_id),
+            Form::Long => header.with_ack_id(ack_id),
+        });
+        let header = header.expect("an ackID fits");
+        header.emit(sealed).expect("a packet has a header");
         // The other end.
         check(sealed).expect("wire check: CRC");
         let view = View::new(sealed).expect("a packet has a header");
         let meta = record.meta();
-        assert_eq!((view.ack_id(), view.prio()), (ack_id & 63, meta.prio), "wire check: header");
+        assert_eq!((view.ack_id(), view.prio()), (header.ack_id(), meta.prio), "wire check: header");
         assert_eq!((view.vc(), view.crf()), (meta.vc, meta.crf), "wire check: virtual channel");
         let mut read = [0; BODY_MAX_BYTES];
         unseal(sealed, length, &mut read).expect("wire check: packet");
@@ -130,24 +137,37 @@ impl<P: Build> Links<P> {
         self.observe.probe.crossing(&Crossing { at: Time(at), device, port, octets, what });
     }
 
-    /// The size of ids in packets that a device makes with a body.
-    fn id_size_of(&self, device: u32) -> IdSize {
-        if let Some(enumeration) = self.config.enumeration {
-            return enumeration.ids;
+    /// The ftype of a packet of a traffic source.
+    fn ftype_of(&self, record: &packet::Packet) -> u8 {
+        let config = &self.config;
+        let places = self.sources.get_or_init(|| {
+            let mut counts = BTreeMap::new();
+            let mut origin = |source: &SourceConfig| {
+                let count: &mut u16 = counts.entry(source.endpoint).or_default();
+                *count += 1;
+                *count - 1
+            };
+            let sources = config.sources.iter().enumerate();
+            sources.map(|(place, source)| ((source.endpoint, origin(source)), place)).collect()
+        });
+        let source = &config.sources[places[&(record.source, record.origin)]];
+        match &source.arrivals {
+            Arrivals::Replay(packets) => packets[record.sequence as usize].ftype,
+            _ => source.ftype,
         }
-        let agents = &self.config.agents;
-        let agent = agents.iter().find(|agent| agent.device == device);
-        // The agent of a host with several interfaces stands at the first of them, and ids have one size.
-        agent.or(agents.first()).map_or(IdSize::Dev8, |agent| agent.ids)
+    }
+
+    /// The size of control symbols that leave `port`; those of IDLE3 are not written.
+    fn form_of(&self, port: PortId) -> Form {
+        match self.timings[self.ports[port.index()].rx.timing as usize].symbol_chars {
+            4 => Form::Short,
+            _ => Form::Long,
+        }
     }
 
     /// The symbol of an acknowledgement or a status leaves `port`, in packet granularity.
     pub fn check_status(&mut self, port: PortId, acknowledged: u8, free: u8) {
-        let timing = &self.timings[self.ports[port.index()].rx.timing as usize];
-        let form = match timing.symbol_chars {
-            4 => Form::Short,
-            _ => Form::Long,
-        };
+        let form = self.form_of(port);
         let ack_id = self.wire_checked.symbols as u8 & form.parameter_max();
         let buf_status = SymbolSize::from(form).report_free(free.into()) as u8;
         let stype0 = match acknowledged {
@@ -227,12 +247,10 @@ fn write_cargo(
 }
 
 /// Writes what a traffic source sends: a header, what names the packet, and filler.
-fn write_filler(record: &packet::Packet, body: &mut [u8]) {
+fn write_filler(record: &packet::Packet, header: Header, body: &mut [u8]) {
     body.fill(FILLER);
     let meta = record.meta();
-    let header = Header::new(meta.prio, 1, 5).expect("every field is within its width");
-    let header = header.with_channel(meta.vc, meta.crf);
-    header.emit(body).expect("a header fits");
+    header.with_channel(meta.vc, meta.crf).emit(body).expect("a header fits");
     let name = record.destination.to_be_bytes().into_iter().chain(record.sequence.to_be_bytes());
     body[2..].iter_mut().zip(name).for_each(|(place, byte)| *place = byte);
 }

@@ -16,7 +16,7 @@
 use super::{Air, End, Flying, Held, STRIKE};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
-use crate::link::port::{CreditRecord, special};
+use crate::link::port::{CreditRecord, Port, special};
 use crate::link::symbol::Flight;
 use crate::link::{Links, mail};
 use crate::observe::Build;
@@ -277,9 +277,13 @@ impl<P: Build> Links<P> {
             return;
         }
         for port in ports {
-            let rx = &mut self.ports[port.index()].rx;
+            let Port { tx, rx } = &mut self.ports[port.index()];
             rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
-            self.end(port).log.clear();
+            let sent = tx.packets_sent as u8;
+            let end = self.end(port);
+            // In packet granularity ackIDs go on by this count.
+            debug_assert_eq!(sent & end.link.config().form.parameter_max(), end.link.next_ack_id());
+            end.log.clear();
         }
     }
 

@@ -144,6 +144,7 @@ impl Star {
             arrivals,
             destinations,
             sizes: Sizes::Fixed(SIZE),
+            ftype: 5,
         });
     }
 
@@ -401,6 +402,7 @@ impl Net {
             arrivals,
             destinations: to,
             sizes: Sizes::Fixed(SIZE),
+            ftype: 5,
         });
         self.config.sources.last_mut().unwrap()
     }
@@ -770,6 +772,7 @@ pub fn sender(to: Destinations, arrivals: Arrivals, octets: u16, limit: u64) -> 
         arrivals,
         destinations: to,
         sizes: Sizes::Fixed(PacketSize { payload: octets, wire: 0 }),
+        ftype: 0,
     }
 }
 

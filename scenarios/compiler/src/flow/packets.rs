@@ -153,13 +153,14 @@ impl Traffic<'_> {
                 arrivals: Arrivals::Replay(Arc::new(packets)),
                 destinations: Destinations::Replay,
                 sizes: Sizes::Replay,
+                ftype: 0,
             });
         }
         self.demand.offered.push(Offered { flow: index, sources, load: None });
     }
 }
 
-fn class(kind: PacketKind) -> PacketClass {
+pub(super) fn class(kind: PacketKind) -> PacketClass {
     match kind {
         PacketKind::Nwrite => PacketClass::Write,
         PacketKind::Swrite => PacketClass::StreamWrite,
@@ -264,5 +265,5 @@ fn trace_row(
     };
     let wire = packet_bytes(kind, c.id_size(), payload, AddressSize::Bits34).map_err(|e| e.to_string())?;
     let size = on_link(c, source, &[(1, PacketSize { payload: payload as u16, wire: wire as u16 })])[0].1;
-    Ok((source, ReplayPacket { at: Time(at), destination, size, priority }))
+    Ok((source, ReplayPacket { at: Time(at), destination, size, priority, ftype: kind.ftype() }))
 }
