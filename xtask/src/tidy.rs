@@ -128,6 +128,10 @@ const RULES: &[Rule] = &[
                 "a bit error rate in JSON to an exact probability for a character",
             ),
             ("scenarios/compiler/src/spec.rs", "a bit error rate as it stands in JSON"),
+            (
+                "scenarios/compiler/src/flow/transfer/whole.rs",
+                "shares of tries, which say whether check warns and what it prints",
+            ),
             ("scenarios/compiler/src/report.rs", "the rates that check prints"),
             ("scenarios/compiler/src/schema.rs", "numbers of JSON held against whole limits, exactly"),
             ("scenarios/compiler/src/structure.rs", "1.0 in JSON read as the whole number 1, exactly"),

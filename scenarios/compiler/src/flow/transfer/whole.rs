@@ -60,7 +60,8 @@ pub(super) fn warn(
         return;
     }
     let each = format!(
-        "a {what} is void if one of its {stus} STUs is lost, damaged or late: {:.1} % of the tries bring it, ",
+        "a {what} is void if one of its {stus} STUs is lost, damaged or late: {:.1} % of the tries bring \
+         it, ",
         whole * 100.0
     );
     let message = match job.operation {
