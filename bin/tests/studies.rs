@@ -438,7 +438,7 @@ fn voq_lost_xon() {
     let stalls = |variant| &study.of(variant).run.outcome.stalls;
     for lost in ["refresh-off", "damaged"] {
         let [stall] = &stalls(lost)[..] else { panic!("{lost}: {:?}", stalls(lost)) };
-        assert!(!stall.cycle && stall.walk[0].contains("\"hot\""), "{lost}: {stall:?}");
+        assert!(!stall.cycle && stall.walk[0].contains(":hot:"), "{lost}: {stall:?}");
         assert!(study.load(lost, "hot") < 0.01, "{lost}");
     }
     for variant in ["refresh-on", "intact", "repaired"] {

@@ -51,13 +51,6 @@ impl Compiler<'_> {
             self.once(Diagnostic::error("SC069", format!("{pointer}/shares"), message).help(help));
             return None;
         }
-        if let Some(n) = shares.iter().position(|&share| share == 0) {
-            let message = "a channel with a share of 0 would never send";
-            self.once(
-                Diagnostic::error("SC008", format!("{pointer}/shares/{n}"), message).help("at least 1"),
-            );
-            return None;
-        }
         let continuous = usize::from(spec.continuous.unwrap_or(0));
         if continuous > count {
             let message = format!("{continuous} channels of continuous traffic, but there are {count}");

@@ -38,7 +38,7 @@ impl Compiler<'_> {
     pub fn enumeration(&mut self, ports: &[Vec<PortConfig>]) -> Option<Enumeration> {
         let setup = setup(self.spec)?;
         let before = self.out.len();
-        self.check_setup(setup);
+        self.check_setup();
         let host = match self.graph.find(&setup.host).filter(|&device| !self.graph.is_switch(device)) {
             Some(host) => host,
             None => {
@@ -111,7 +111,7 @@ impl Compiler<'_> {
     }
 
     /// What the file says beside the host's back.
-    fn check_setup(&mut self, setup: &FabricSetup) {
+    fn check_setup(&mut self) {
         let spec = self.spec;
         let mut refuse = |at: String, message: &str, help: &str| {
             self.out.push(Diagnostic::error("SC065", at, message).help(help));
@@ -140,11 +140,6 @@ impl Compiler<'_> {
                 let message = "the host writes the routing tables";
                 refuse(format!("/routing/{key}"), message, "leave it out, or use \"configure\": \"builder\"");
             }
-        }
-        if setup.priority.is_some_and(|priority| priority > 2) {
-            let message = "a request cannot have priority 3";
-            let help = "allowed: 0 to 2; responses take the priority above";
-            self.out.push(Diagnostic::error("SC008", "/configure/fabric/priority", message).help(help));
         }
         let reserved = |name: &str| [FLOW, REGISTERS].contains(&name);
         if let Some(i) = spec.traffic.iter().position(|flow| reserved(&flow.name)) {

@@ -83,14 +83,12 @@ fn run(transport: &str, settings: &str, program: &str, ranks: usize) -> Done {
     done
 }
 
-const STREAMS: &str = r#""endpoint": {
-    "session": {"data": "stream", "management": "stream"},
-    "linx": {"carrier": "stream", "mtu": 4096}
-},"#;
+const SESSION_STREAMS: &str = r#""endpoint": {"session": {"data": "stream", "management": "stream"}},"#;
+const LINX_STREAMS: &str = r#""endpoint": {"linx": {"carrier": "stream", "mtu": 4096}},"#;
 
 /// Transports: their key, and settings of endpoints.
 const TRANSPORTS: [(&str, &str); 5] =
-    [("st", ""), ("session", ""), ("linx", ""), ("session", STREAMS), ("linx", STREAMS)];
+    [("st", ""), ("session", ""), ("linx", ""), ("session", SESSION_STREAMS), ("linx", LINX_STREAMS)];
 
 /// Collective operations end over each transport, with the same messages and octets: of n ranks an allreduce
 /// takes 2 (n-1) times the vector, an all-to-all n (n-1) shares, a broadcast and a gather n - 1 of all that
