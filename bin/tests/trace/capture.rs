@@ -341,8 +341,8 @@ fn tshark_reads_captures() {
     }
 }
 
-/// Messages of a source each 100 ns from ep/0 to ep/1, on links with these settings.
-fn steady(links: &str, count: u32, more: &str) -> String {
+/// Packets at an interval from ep/0 to ep/1, on links with these settings.
+fn steady(links: &str, count: u32, interval: &str, more: &str) -> String {
     format!(
         r#"{{
           "name": "steady",
@@ -351,7 +351,7 @@ fn steady(links: &str, count: u32, more: &str) -> String {
           "links": {{ {links} }},
           "traffic": [{{
             "name": "q", "from": "ep/0", "to": "ep/1", "size": 8, "limit": {count},
-            "arrivals": {{ "constant": {{ "interval": "100 ns", "phase": "0 ps" }} }}
+            "arrivals": {{ "constant": {{ "interval": "{interval}", "phase": "0 ps" }} }}
           }}]{more}
         }}"#
     )
@@ -371,7 +371,7 @@ fn ack_bits(file: &File, sender: &str) -> Vec<u8> {
 /// The first packet after reset has ackID 0, each next one 1 more. Long symbols, and IDLE3 in the packet, have
 /// 64 of them; short ones have 32, left-justified in the six bits.
 ///
-/// Proves: R2.2p6s5.6.2c0443
+/// Shows: R2.2p6s5.6.2c0443, R2.2p6s5.6.2c0445, R2.2p6s5.6.2c0446
 #[test]
 fn ack_ids_count_packets_from_zero() {
     const COUNT: u32 = 130;
@@ -384,7 +384,7 @@ fn ack_ids_count_packets_from_zero() {
         (r#""granularity": "symbol", "symbol": "short", "rate": "5 Gbaud""#, short),
         (r#""rate": "10.3125 Gbaud""#, long),
     ] {
-        let (_, file, _folder) = captured(&steady(links, COUNT, ""), &[]);
+        let (_, file, _folder) = captured(&steady(links, COUNT, "100 ns", ""), &[]);
         let expected: Vec<u8> = (0..COUNT).map(|n| law(n) as u8).collect();
         for sender in ["ep/0", "sw:1"] {
             assert_eq!(ack_bits(&file, sender), expected, "{sender}, {links}");
@@ -404,7 +404,7 @@ fn ack_ids_go_on_when_a_link_changes_its_granularity() {
             r#""outages": [{ "link": "ep/0", "at": "1 us", "for": "1 us", "every": "3 us", "times": 2 }]"#,
         ),
     ] {
-        let scenario = steady("", COUNT.into(), &format!(r#", "faults": {{ {faults} }}"#));
+        let scenario = steady("", COUNT.into(), "400 ns", &format!(r#", "faults": {{ {faults} }}"#));
         let (_, file, _folder) = captured(&scenario, &[]);
         let crossings = file.crossings();
         let of_sender = crossings.iter().filter(|(from, ..)| *from == "ep/0");
