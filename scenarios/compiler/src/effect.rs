@@ -289,11 +289,24 @@ fn loss(loss: &LaneLossSpec) -> (u64, u8) {
     (loss.at.get(), loss.width.as_ref().map_or(1, Quantity::get))
 }
 
+/// What is so whether a file says it or not.
+pub(crate) struct Anyway {
+    /// What switches have of the settings at which not all of them look.
+    pub switch: SwitchSpec,
+    /// Whether a flow is one of a protocol that runs on hosts.
+    pub runs_on_hosts: fn(&FlowSpec) -> bool,
+}
+
 /// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do
 /// without: they cannot take it away.
 ///
 /// `given` is the file as it was written, without defaults.
-pub(crate) fn in_no_run(given: &Spec, compiled: &[(Spec, Option<Variant>)], out: &mut Vec<Diagnostic>) {
+pub(crate) fn in_no_run(
+    given: &Spec,
+    anyway: &Anyway,
+    compiled: &[(Spec, Option<Variant>)],
+    out: &mut Vec<Diagnostic>,
+) {
     let runs: &[&Spec] = &compiled.iter().map(|(spec, _)| spec).collect::<Vec<&Spec>>();
     switched_off(runs, out);
     let run = |spec: &Spec| filled(&spec.run).clone();
@@ -345,7 +358,7 @@ pub(crate) fn in_no_run(given: &Spec, compiled: &[(Spec, Option<Variant>)], out:
             useless(format!("/traffic/{n}/to/permutation/seed"), message, help);
         }
     }
-    off::check(given, compiled, out);
+    off::check(given, anyway, compiled, out);
     if off::is_on(compiled) {
         unjudged(compiled, out);
     }

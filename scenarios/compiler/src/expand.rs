@@ -4,6 +4,7 @@
 //! file.
 
 use crate::diagnostic::Diagnostic;
+use crate::effect::Anyway;
 use crate::flow;
 use crate::presets;
 use crate::source::ReadFile;
@@ -42,7 +43,7 @@ fn port_defaults() -> PortVoqSpec {
     PortVoqSpec { part: Some(true), xoff: Some(false), ..PortVoqSpec::default() }
 }
 
-pub(crate) fn switch_defaults() -> SwitchSpec {
+fn switch_defaults() -> SwitchSpec {
     SwitchSpec {
         device: text("generic"),
         input: Some(InputKind::Voq),
@@ -148,6 +149,13 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
         expand_flow(flow, i, read, out);
     }
     full
+}
+
+/// What is so in a file whether it says it or not.
+pub(crate) fn unasked(spec: &Spec) -> Anyway {
+    let own = spec.switch.clone().unwrap_or_default();
+    let bare = SwitchSpec { iterations: None, buffer_packets: None, ..own };
+    Anyway { switch: with_switch_preset(&bare, &switch_defaults()), runs_on_hosts: flow::is_protocol }
 }
 
 /// User settings over what their preset says over `lower`.

@@ -171,7 +171,7 @@ fn stages(
         compile_variants(&value, &variants, read, out)
     };
     let mut useless = Vec::new();
-    effect::in_no_run(&spec, &runs, &mut useless);
+    effect::in_no_run(&spec, &expand::unasked(&spec), &runs, &mut useless);
     if overrides.iter().any(|(at, _)| at == RUN_UNTIL) {
         diagnostic::cut_short(out);
     }

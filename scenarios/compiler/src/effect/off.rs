@@ -1,8 +1,7 @@
 //! Settings of what is off in every run: they would have no effect.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::expand;
-use crate::flow;
+use crate::effect::Anyway;
 use crate::names;
 use crate::plan::Variant;
 use crate::source::escape;
@@ -10,10 +9,11 @@ use crate::spec::*;
 use models::config::{Arbitration, Buffering, DeviceModel, SwitchConfig};
 use serde_json::Value;
 
-/// Of a switch: what only VoQ backpressure looks at. Of an endpoint it is the first alone.
+/// Settings of a switch that only VoQ backpressure looks at. Of an endpoint it is the first alone.
 const OF_DEVICES: [&str; 3] = ["staging", "queue_quota", "leave_out_stopped"];
 
-/// The same of the registers of ports. What a device is able to do (GEN_SUP, RX_SUP) is so in any case.
+/// Registers of ports that only VoQ backpressure looks at. What a device is able to do (GEN_SUP, RX_SUP) is
+/// so in any case.
 const OF_PORTS: [&str; 10] = [
     "gen_en",
     "part",
@@ -27,7 +27,7 @@ const OF_PORTS: [&str; 10] = [
     "obey_latency",
 ];
 
-/// The same of the mechanism itself.
+/// Settings of VoQ backpressure itself.
 const OF_ALL: [&str; 9] = [
     "staging",
     "thresholds",
@@ -40,13 +40,19 @@ const OF_ALL: [&str; 9] = [
     "writes",
 ];
 
-/// Looks for them. `given` is the file as it was written; variants may give a setting, too, by its place.
-pub(super) fn check(given: &Spec, compiled: &[(Spec, Option<Variant>)], out: &mut Vec<Diagnostic>) {
+/// Looks for settings without effect. `given` is the file as it was written; variants may give a setting,
+/// too, by its place.
+pub(super) fn check(
+    given: &Spec,
+    anyway: &Anyway,
+    compiled: &[(Spec, Option<Variant>)],
+    out: &mut Vec<Diagnostic>,
+) {
     let text = serde_json::to_value(given).expect("a scenario is JSON");
     let mut seen = Seen { given, text, compiled, out };
     seen.routes();
-    seen.switches();
-    seen.endpoints();
+    seen.switches(&anyway.switch);
+    seen.endpoints(anyway);
     if is_on(compiled) {
         seen.idle_backpressure();
     } else {
@@ -129,11 +135,8 @@ impl Seen<'_> {
     }
 
     /// What only one policy, or one kind of buffers, has.
-    fn switches(&mut self) {
+    fn switches(&mut self, anyway: &SwitchSpec) {
         // What is so anyway says nothing more: that a file with all defaults written out is no mistake.
-        let own = self.given.switch.clone().unwrap_or_default();
-        let bare = SwitchSpec { iterations: None, buffer_packets: None, ..own };
-        let anyway = expand::with_switch_preset(&bare, &expand::switch_defaults());
         let rounds =
             self.written("switch/iterations", |own| own.as_u64() != anyway.iterations.map(Into::into));
         let matched = |own: &SwitchConfig| {
@@ -150,11 +153,11 @@ impl Seen<'_> {
     }
 
     /// What endpoints are to flows that are not there.
-    fn endpoints(&mut self) {
+    fn endpoints(&mut self, anyway: &Anyway) {
         let compiled = self.compiled;
         let any =
             |named: fn(&FlowSpec) -> bool| compiled.iter().any(|(spec, _)| spec.traffic.iter().any(named));
-        let hosts = any(flow::is_protocol)
+        let hosts = any(anyway.runs_on_hosts)
             || compiled.iter().any(|(spec, _)| crate::configure::setup(spec).is_some());
         for (key, used, why) in [
             ("endpoint/host", hosts, "packets of plain traffic do not touch hosts"),

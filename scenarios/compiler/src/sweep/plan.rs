@@ -719,7 +719,7 @@ impl SweepPlan {
         let Some(moot) = moot else { return run };
         moot.extend(found.iter().filter(|item| item.is_beyond_run()).cloned());
         let runs = [(full, run)];
-        effect::in_no_run(&spec, &runs, moot);
+        effect::in_no_run(&spec, &expand::unasked(&spec), &runs, moot);
         let [(_, run)] = runs;
         run
     }
