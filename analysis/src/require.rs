@@ -210,7 +210,8 @@ fn judge_one(required: &Requirement, report: &VariantReport) -> Vec<Judged> {
         let Limit { relation, value, .. } = required.limit;
         // what is under way takes longer than it has taken, so of a maximum that may say enough
         let waits = flow.and_then(|flow| measure.waits(report, flow));
-        let waits = waits.filter(|&ps| relation.is_settled_from(ps, value) && !(measured >= ps));
+        let is_more = |ps: f64| measured.is_nan() || measured < ps;
+        let waits = waits.filter(|&ps| relation.is_settled_from(ps, value) && is_more(ps));
         let measured = waits.unwrap_or(measured);
         // what never arrives takes longer than any time, of however few that is known
         let enough = measured == f64::INFINITY

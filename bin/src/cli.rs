@@ -60,7 +60,7 @@ pub(crate) enum Verb {
     /// Say what binds a flow of a run, or fills a link
     Why(WhyArgs),
     /// Print what happens in a run, event by event, or the life of one packet
-    Trace(TraceArgs),
+    Trace(Box<TraceArgs>),
     /// Check a scenario and say what it comes to, without running it
     Check(CheckArgs),
     /// Print or write a scenario to start from

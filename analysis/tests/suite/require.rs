@@ -98,7 +98,7 @@ fn what_is_under_way_takes_longer_than_it_has_taken() {
     let arrived = [plain(1_000_000, 1_000, 0), plain(2_000_000, 1_000, 0)];
     let with = |packets: &[_]| {
         let mut data = run_of(packets, Warmup::Fixed(0), LENGTH.0);
-        data.outcome.left = vec![left.clone(); 2];
+        data.outcome.left = vec![left; 2];
         VariantReport::new(data)
     };
     let (some, none) = (with(&arrived), with(&[]));
