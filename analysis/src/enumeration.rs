@@ -21,8 +21,8 @@ pub struct EnumerationSummary {
     pub ports: u64,
     /// Links found.
     pub links: u64,
-    /// How often a device did not answer, was held by another host, or got no id; a device may count in several
-    /// phases.
+    /// How often a device did not answer, was held by another host, or got no id; a device may count in
+    /// several phases.
     pub problems: u64,
     /// Whether every endpoint got the id that was planned for it.
     pub as_planned: bool,

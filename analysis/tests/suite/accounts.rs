@@ -180,9 +180,9 @@ fn transfers_behind_a_dead_link_wait_and_the_watchdog_says_where() {
     assert!(text.contains("stall found at"), "{text}");
 }
 
-/// Two flows of priority 2 want all of an output, so a third of priority 0 that begins later never has it. The
-/// link is at work, so nothing stalls; but what has been under way since 10 us, and of which nothing arrived, is
-/// as good as lost: the requirement fails, and the last line names the flow.
+/// Two flows of priority 2 want all of an output, so a third of priority 0 that begins later never has it.
+/// The link is at work, so nothing stalls; but what has been under way since 10 us, and of which nothing
+/// arrived, is as good as lost: the requirement fails, and the last line names the flow.
 #[test]
 fn who_is_never_served_fails_what_is_required() {
     let flow = |name: &str, from: &str, priority: u8, start: &str| {
@@ -207,8 +207,8 @@ fn who_is_never_served_fails_what_is_required() {
     assert_eq!(verdicts("60 us"), [Verdict::Fail; 2]);
 }
 
-/// A Transfer of 20 000 octets whose source waits for 300 ns and repeats it in vain: it gives it up, and all of
-/// it is there. So it has arrived, and what is required holds.
+/// A Transfer of 20 000 octets whose source waits for 300 ns and repeats it in vain: it gives it up, and
+/// all of it is there. So it has arrived, and what is required holds.
 #[test]
 fn a_transfer_that_was_given_up_and_is_there_has_arrived() {
     let st = json!({"bytes": 20_000, "op_timeout": "300 ns"});
@@ -221,8 +221,8 @@ fn a_transfer_that_was_given_up_and_is_there_has_arrived() {
     assert_eq!(judge(&report)[0].verdict, Verdict::Pass);
 }
 
-/// A message of 4 096 octets takes 16 packets of 112 ns, 1.8 us: in 1.5 us none is whole, so nothing was moved,
-/// although packets came. In 3 us one was.
+/// A message of 4 096 octets takes 16 packets of 112 ns, 1.8 us: in 1.5 us none is whole, so nothing was
+/// moved, although packets came. In 3 us one was.
 #[test]
 fn packets_of_no_message_move_nothing() {
     let arrivals = json!({"saturated": {"backlog": 1}});

@@ -81,8 +81,8 @@ fn each_relation_is_what_its_sign_says() {
     }
 }
 
-/// Packets of 1 ns arrived, and one is under way for 5 us: the maximum is more than that, whatever comes of it.
-/// A limit above says nothing yet, and is judged by what arrived; if nothing did, nothing is known.
+/// Packets of 1 ns arrived, and one is under way for 5 us: the maximum is more than that, whatever comes
+/// of it. A limit above says nothing yet, and is judged by what arrived; if nothing did, nothing is known.
 #[test]
 fn what_is_under_way_takes_longer_than_it_has_taken() {
     use Dimension::Time;

@@ -368,8 +368,8 @@ fn ack_bits(file: &File, sender: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The first packet after reset has ackID 0, each next one 1 more. Long symbols, and IDLE3 in the packet, have
-/// 64 of them; short ones have 32, left-justified in the six bits.
+/// The first packet after reset has ackID 0, each next one 1 more. Long symbols, and IDLE3 in the packet,
+/// have 64 of them; short ones have 32, left-justified in the six bits.
 ///
 /// Shows: R2.2p6s5.6.2c0443, R2.2p6s5.6.2c0445, R2.2p6s5.6.2c0446
 #[test]
@@ -415,8 +415,8 @@ fn ack_ids_go_on_when_a_link_changes_its_granularity() {
     }
 }
 
-/// The first 16 bits: ackID, VC, CRF, then prio, tt and ftype, which are those of the packet that the scenario
-/// names.
+/// The first 16 bits: ackID, VC, CRF, then prio, tt and ftype, which are those of the packet that the
+/// scenario names.
 #[test]
 fn first_half_words_name_the_packet() {
     const PRIORITY: u8 = 2;

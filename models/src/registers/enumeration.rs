@@ -213,8 +213,8 @@ pub struct EnumerationReport {
     pub repetitions: u64,
     /// Responses to them that did not come in time.
     pub timeouts: u64,
-    /// How often a device did not answer, was held by another host, or got no id; a device may count in several
-    /// phases.
+    /// How often a device did not answer, was held by another host, or got no id; a device may count in
+    /// several phases.
     pub problems: u64,
     /// Endpoints that were to get an id, the host among them.
     pub endpoints: u64,

@@ -106,12 +106,12 @@ pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
     wrong.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Blocks whose next hops are right, as found. Switches share blocks, and their neighbours do: what was looked
-/// at in two of them is not looked at again.
+/// Blocks whose next hops are right, as found. Switches share blocks, and their neighbours do: what was
+/// looked at in two of them is not looked at again.
 struct Alike<'a> {
     blocks: &'a Blocks,
-    /// Of each block whether it copies packets, or has a next hop of what it drops: such entries are looked at
-    /// one by one.
+    /// Of each block whether it copies packets, or has a next hop of what it drops: such entries are
+    /// looked at one by one.
     special: Vec<bool>,
     /// Of each way of each block: a block of the neighbour there with which all is right.
     right: Vec<Vec<Option<u32>>>,

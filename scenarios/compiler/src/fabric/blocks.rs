@@ -51,8 +51,9 @@ impl Blocks {
         Blocks { of, lengths, sole: sole.collect(), ways, distinct: numbers.distinct }
     }
 
-    /// The blocks at one place of the tables of all devices, side by side; [`NO_BLOCK`] where a table is shorter.
-    /// Who asks for the blocks of many neighbours at a place finds them here, and not each in another table.
+    /// The blocks at one place of the tables of all devices, side by side; [`NO_BLOCK`] where a table is
+    /// shorter. Who asks for the blocks of many neighbours at a place finds them here, and not each in
+    /// another table.
     pub fn place(&self, index: usize, blocks: &mut Vec<u32>) {
         blocks.clear();
         blocks.extend(self.of.iter().map(|of| of.get(index).copied().unwrap_or(NO_BLOCK)));

@@ -110,8 +110,8 @@ fn the_checker_finds_every_difference() {
     assert_eq!(found, 6);
 }
 
-/// Tables of several blocks, of which switches and endpoints share most: an entry that is wrong in one of them
-/// is found there and nowhere else, and a table that is wrong for all who share it is found at each.
+/// Tables of several blocks, of which switches and endpoints share most: an entry that is wrong in one of
+/// them is found there and nowhere else, and a table that is wrong for all who share it is found at each.
 ///
 /// Proves: VOQ-2.2-3
 #[test]
