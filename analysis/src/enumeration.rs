@@ -32,10 +32,10 @@ pub struct EnumerationSummary {
     pub unnamed: u64,
     /// Of these, were never told that they may send: their traffic was not started.
     pub silent: u64,
-    /// An endpoint got another id than was planned.
+    // An endpoint got another id than was planned.
     #[serde(skip)]
     astray: bool,
-    /// When the host had nothing more to do.
+    // When the host had nothing more to do.
     #[serde(skip)]
     finished_us: Option<Num>,
     /// Register accesses, those of later changes and repetitions included.

@@ -6,7 +6,7 @@ use analysis::protocol::linx::LinxSummary;
 use analysis::protocol::session::SessionSummary;
 use analysis::protocol::transfer::TransferSummary;
 use analysis::require::{Verdict, judge};
-use analysis::requirement::{Dimension, Limit, Relation, Subjects};
+use analysis::requirement::{Dimension, Limit, Relation, Requirement, Subjects};
 use serde_json::{Value, json};
 
 /// A star of so many endpoints, with a flow.
@@ -27,6 +27,12 @@ fn report(scenario: &Value) -> VariantReport {
 fn books(report: &VariantReport) -> [u64; 4] {
     let books = &report.flows[0].books;
     [books.asked, books.arrived, books.never, books.under_way]
+}
+
+/// What is required of the first flow.
+fn required(metric: &str, relation: Relation, value: f64, dimension: Dimension) -> Requirement {
+    let limit = Limit { text: String::new(), relation, value, dimension };
+    analysis::require::requirement(Subjects::Flows(vec![0]), metric, limit).unwrap()
 }
 
 /// A sender of 100 packets to ten others; with `stop`, the switch hears XOFF for the way to one of them.
@@ -51,16 +57,7 @@ fn a_multicast_packet_is_asked_for_by_each_member() {
     assert_eq!(free[1] + free[3], 1_000, "{free:?}");
     let mut stopped = report(&group(true));
     assert_eq!(books(&stopped), [1_000, 200, 0, 800]);
-    let limit = |value: f64| Limit {
-        relation: Relation::AtLeast,
-        value,
-        dimension: Dimension::Share,
-        text: String::new(),
-    };
-    let requirement = |value: f64| {
-        let subjects = Subjects::Flows(vec![0]);
-        analysis::require::requirement(subjects, "delivered", limit(value)).unwrap()
-    };
+    let requirement = |value: f64| required("delivered", Relation::AtLeast, value, Dimension::Share);
     stopped.required = vec![requirement(0.2), requirement(0.201)];
     let verdicts: Vec<Verdict> = judge(&stopped).iter().map(|judged| judged.verdict).collect();
     assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail]);
@@ -194,8 +191,11 @@ fn who_is_never_served_fails_what_is_required() {
         let traffic = scenario["traffic"].as_array_mut().unwrap();
         traffic.extend([flow("a", "ep/2", 2, "0 ps"), flow("b", "ep/3", 2, "0 ps")]);
         scenario["run"]["stall_after"] = json!("50 us");
-        scenario["require"] = json!([{"flow": "low", "delivered": ">= 99 %", "p50": "< 1 ms"}]);
-        let report = report(&scenario);
+        let mut report = report(&scenario);
+        report.required = vec![
+            required("delivered", Relation::AtLeast, 0.99, Dimension::Share),
+            required("p50", Relation::Below, 1e9, Dimension::Time),
+        ];
         let [asked, arrived, never, under_way] = books(&report);
         assert!(arrived == 0 && never == 0 && under_way == asked && asked > 0, "{until}");
         assert!(report.run.outcome.stalls.is_empty());
@@ -212,9 +212,8 @@ fn who_is_never_served_fails_what_is_required() {
 #[test]
 fn a_transfer_that_was_given_up_and_is_there_has_arrived() {
     let st = json!({"bytes": 20_000, "op_timeout": "300 ns"});
-    let mut scenario = star(2, "1 ms", json!({"name": "r", "from": "ep/1", "to": "ep/0", "st": st}));
-    scenario["require"] = json!([{"flow": "r", "delivered": "100 %"}]);
-    let report = report(&scenario);
+    let mut report = report(&star(2, "1 ms", json!({"name": "r", "from": "ep/1", "to": "ep/0", "st": st})));
+    report.required = vec![required("delivered", Relation::AtLeast, 1.0, Dimension::Share)];
     let [transfers] = &TransferSummary::all(&report.run)[..] else { panic!("one flow") };
     assert_eq!((transfers.completed, transfers.verified, transfers.verified_octets), (0, 1, 20_000));
     assert_eq!(books(&report), [1, 1, 0, 0]);
