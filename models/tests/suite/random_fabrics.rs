@@ -413,8 +413,13 @@ proptest! {
         with_sessions(&mut net, seed);
         equal_in_all_modes(&net, 700 * T)?;
     }
+}
 
-    /// Nor for a host that sets everything up before traffic starts: routes, ids, VoQ enables.
+proptest! {
+    // Each takes as long as four of the others.
+    #![proptest_config(property(40, 29))]
+
+    /// Speed changes nothing for a host that sets everything up before traffic starts: routes, ids, VoQ enables.
     #[test]
     fn speed_changes_nothing_for_a_host_that_enumerates(
         seed in any::<u64>(), voq in any::<bool>(), agents in any::<bool>(),
