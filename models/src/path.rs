@@ -1,9 +1,12 @@
 //! What a path through the fabric takes without competition: closed forms that reports and defaults use.
 
-use crate::config::{DeviceModel, Egress, FabricConfig, Forwarding, LinkConfig};
+use crate::config::{
+    Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, FlowControl, Forwarding, LinkConfig, Medium,
+    PRIORITIES, PortConfig,
+};
 use logical::engine::stream::Mtu;
 use lp_serial::cost::{AddressSize, IdSize, PacketClass, idle3_packet_bytes, packet_bytes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One link on the way, with what comes behind it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -14,9 +17,37 @@ pub struct Hop {
     pub delimiter: u32,
     /// From the last bit sent to the packet accepted: the link, and the pipeline of the device behind it, ps.
     pub after: u64,
+    /// Octets after which the device behind it sends a packet on. `None`: after all of them.
+    pub head: Option<u32>,
+    /// From when something is so at the device behind it to when the sender knows, ps.
+    pub news: u64,
+    /// Whether the next link reads the receive buffer, and so keeps it until the packet has left.
+    pub is_read: bool,
+    /// Receive buffers that packets of each priority can have at a time; no number if nobody waits for them.
+    pub buffers: [Option<u64>; PRIORITIES],
+    /// Packets that may be unacknowledged.
+    pub ack_window: u64,
 }
 
 impl Hop {
+    /// From the start of a packet to when the device behind may send it on, ps.
+    fn eligible(&self, octets: u32) -> u64 {
+        let busy = self.busy(&[octets]);
+        let sent = self.head.map_or(busy, |head| self.chars(head).min(busy));
+        sent + self.after
+    }
+
+    /// How long octets and a delimiter take, ps, rounded down.
+    fn chars(&self, octets: u32) -> u64 {
+        u64::from(octets + self.delimiter) * self.char_ps.0 / self.char_ps.1
+    }
+
+    /// Whether a character takes less time than on another link.
+    fn is_faster(&self, other: &Self) -> bool {
+        let [own, other] = [self.char_ps, other.char_ps].map(|(num, den)| (u128::from(num), u128::from(den)));
+        own.0 * other.1 < other.0 * own.1
+    }
+
     /// How long packets of these octets keep the link busy, ps, rounded up.
     pub fn busy(&self, packets: &[u32]) -> u64 {
         let chars: u64 = packets.iter().map(|octets| u64::from(octets + self.delimiter)).sum();
@@ -29,20 +60,74 @@ impl Hop {
 pub struct Path {
     /// In order.
     pub hops: Vec<Hop>,
+    /// Of the packets, as far as it says which receive buffers they can have.
+    pub priority: u8,
+}
+
+/// What packets take of a link and give back later: one that finds none left waits for the one so many before
+/// it.
+struct Loop {
+    most: u64,
+    /// When those that are away come back, as far as anybody waits for them.
+    back: VecDeque<u64>,
+}
+
+impl Loop {
+    /// When one more may leave, ps.
+    fn room(&mut self) -> u64 {
+        let is_full = self.back.len() as u64 >= self.most;
+        if is_full { self.back.pop_front().unwrap_or(0) } else { 0 }
+    }
+
+    fn back_at(&mut self, time: u64) {
+        if self.most < u64::MAX {
+            self.back.push_back(time);
+        }
+    }
+}
+
+/// A link while packets pass.
+struct Passing<'a> {
+    hop: &'a Hop,
+    free: u64,
+    buffers: Loop,
+    acks: Loop,
 }
 
 /// A fabric with its links by port.
 #[derive(Clone, Debug)]
 pub struct Roads<'a> {
     config: &'a FabricConfig,
-    links: BTreeMap<(u32, u8), &'a LinkConfig>,
+    links: BTreeMap<(u32, u8), (u32, &'a LinkConfig)>,
+    /// Links without credits: their receivers control the flow, or drop what finds no room.
+    blind: BTreeSet<u32>,
+    media: BTreeMap<u32, Medium>,
 }
 
 impl<'a> Roads<'a> {
     /// The links of a fabric.
     pub fn new(config: &'a FabricConfig) -> Self {
-        let ends = config.links.iter().flat_map(|link| [(link.a, link), (link.b, link)]);
-        Roads { config, links: ends.collect() }
+        let ends = (0..).zip(&config.links).flat_map(|(n, link)| [(link.a, (n, link)), (link.b, (n, link))]);
+        let receivers = config.symbolic.iter().filter(|symbolic| symbolic.flow == FlowControl::Receiver);
+        let lossy = config.media.iter().filter(|media| !media.medium.is_lossless());
+        Roads {
+            config,
+            links: ends.collect(),
+            blind: receivers.map(|own| own.link).chain(lossy.map(|own| own.link)).collect(),
+            media: config.media.iter().map(|media| (media.link, media.medium)).collect(),
+        }
+    }
+
+    /// Receive buffers of a port that packets of each priority can have at a time.
+    fn buffers(&self, number: u32, port: &PortConfig) -> [Option<u64>; PRIORITIES] {
+        let is_blind = self.blind.contains(&number);
+        // Places of another medium are for all alike.
+        let has_watermarks = !self.media.contains_key(&number);
+        std::array::from_fn(|priority| {
+            let kept =
+                port.watermarks.get(priority).filter(|_| has_watermarks).map_or(1, |own| (*own).into());
+            (!is_blind).then_some((u64::from(port.buffers) + 1).saturating_sub(kept).max(1))
+        })
     }
 
     /// Follows the routes from an endpoint to the owner of an id. `None` if packets do not arrive, or are
@@ -53,16 +138,32 @@ impl<'a> Roads<'a> {
         let (mut device, mut port) = (from, 0);
         // A device is left once at most, unless packets go round.
         for _ in 0..config.devices.len() {
-            let link = self.links.get(&(device, port))?;
-            (device, _) = if link.a == (device, port) { link.b } else { link.a };
-            let mut hop =
-                Hop { char_ps: link.char_ps, delimiter: link.symbol_chars.into(), after: link.propagation.0 };
-            let DeviceModel::Switch(switch) = &config.devices[device as usize].model else {
+            let &(number, link) = self.links.get(&(device, port))?;
+            let (behind, input) = if link.a == (device, port) { link.b } else { link.a };
+            device = behind;
+            let DeviceConfig { model, ports, .. } = &config.devices[device as usize];
+            let mut hop = Hop {
+                char_ps: link.char_ps,
+                delimiter: link.symbol_chars.into(),
+                after: link.propagation.0,
+                head: None,
+                news: 0,
+                is_read: false,
+                buffers: self.buffers(number, &ports[usize::from(input)]),
+                ack_window: link.ack_window.into(),
+            };
+            hop.news = hop.busy(&[0]) + link.propagation.0;
+            let DeviceModel::Switch(switch) = model else {
                 hops.push(hop);
                 let arrived = config.owners.get(to as usize) == Some(&device);
-                return arrived.then_some(Path { hops });
+                return arrived.then(|| Path::over(hops));
             };
             hop.after += switch.pipeline.0;
+            hop.is_read = switch.buffering == Buffering::Direct;
+            hop.head = match switch.forwarding {
+                Forwarding::CutThrough { header } => Some(header.into()),
+                Forwarding::StoreAndForward => None,
+            };
             hops.push(hop);
             let Egress::Port(next) = switch.routes.entries.get(to as usize)?.egress else { return None };
             port = next;
@@ -72,13 +173,25 @@ impl<'a> Roads<'a> {
 }
 
 impl Path {
-    /// Whether every switch takes a packet in whole before it sends it on: then [`latency`](Self::latency) is
-    /// exact.
-    pub fn is_store_and_forward(config: &FabricConfig) -> bool {
-        config.devices.iter().all(|device| match &device.model {
-            DeviceModel::Switch(switch) => matches!(switch.forwarding, Forwarding::StoreAndForward),
-            DeviceModel::Endpoint(_) => true,
-        })
+    /// The way over these links. Where the next one is faster a packet is taken in whole before it goes on: it
+    /// would run dry (F-62).
+    fn over(mut hops: Vec<Hop>) -> Self {
+        for n in 1..hops.len() {
+            if hops[n].is_faster(&hops[n - 1]) {
+                hops[n - 1].head = None;
+            }
+        }
+        Path { hops, priority: 0 }
+    }
+
+    /// The same way for packets of another priority.
+    pub fn at(self, priority: u8) -> Self {
+        Path { priority, ..self }
+    }
+
+    /// Receive buffers of a link that the packets can have at a time.
+    fn buffers(&self, hop: &Hop) -> u64 {
+        hop.buffers.get(usize::from(self.priority)).copied().flatten().unwrap_or(u64::MAX)
     }
 
     /// From the start of the first packet to the end of the last at the destination, ps.
@@ -91,11 +204,31 @@ impl Path {
     /// From when packets may begin to leave, each, to when they are at the destination, ps. They keep their
     /// order.
     pub fn pass(&self, packets: &[u32], ready: &mut [u64]) {
-        for hop in &self.hops {
-            let mut free = 0;
-            for (ready, &octets) in ready.iter_mut().zip(packets) {
-                free = free.max(*ready) + hop.busy(&[octets]);
-                *ready = free + hop.after;
+        // Of no more than there are packets nobody waits for one.
+        let of = |most: u64| {
+            let is_enough = most >= packets.len() as u64;
+            Loop { most: if is_enough { u64::MAX } else { most }, back: VecDeque::new() }
+        };
+        let passing =
+            |hop| Passing { hop, free: 0, buffers: of(self.buffers(hop)), acks: of(hop.ack_window) };
+        let mut links: Vec<Passing<'_>> = self.hops.iter().map(passing).collect();
+        for (ready, &octets) in ready.iter_mut().zip(packets) {
+            // Its receive buffer is one of the link before.
+            let mut before: Option<&mut Passing<'_>> = None;
+            for link in &mut links {
+                let hop = link.hop;
+                let start = link.free.max(*ready).max(link.buffers.room()).max(link.acks.room());
+                link.free = start + hop.busy(&[octets]);
+                if let Some(before) = before.filter(|before| before.hop.is_read) {
+                    before.buffers.back_at(link.free + before.hop.news);
+                }
+                let accepted = link.free + hop.after + hop.news;
+                link.acks.back_at(accepted);
+                if !hop.is_read {
+                    link.buffers.back_at(accepted);
+                }
+                *ready = start + hop.eligible(octets);
+                before = Some(link);
             }
         }
     }
@@ -104,6 +237,45 @@ impl Path {
     pub fn busy(&self, packets: &[u32]) -> u64 {
         self.hops.iter().map(|hop| hop.busy(packets)).max().unwrap_or(0)
     }
+
+    /// How long these packets take at least, again and again, because a receive buffer or an ackID of each
+    /// has to come back before another packet can have it, ps: W packets in the time from the start of one
+    /// to when its buffer is known to be free, while everything goes on at once.
+    pub fn turn(&self, packets: &[u32]) -> u64 {
+        let next = self.hops.iter().skip(1).map(Some).chain([None]);
+        let turns = self.hops.iter().zip(next).map(|(hop, next)| {
+            let accepted = |octets: &u32| hop.busy(&[*octets]) + hop.after + hop.news;
+            let freed = |octets: &u32| match next.filter(|_| hop.is_read) {
+                Some(next) => hop.eligible(*octets) + next.busy(&[*octets]) + hop.news,
+                None => accepted(octets),
+            };
+            let freed: Vec<u64> = packets.iter().map(freed).collect();
+            let accepted: Vec<u64> = packets.iter().map(accepted).collect();
+            shared(&freed, self.buffers(hop)).max(shared(&accepted, hop.ack_window))
+        });
+        turns.max().unwrap_or(0)
+    }
+}
+
+/// How long packets take, again and again, that keep one of so many places each for these times: the one that
+/// comes that many later has the same place.
+fn shared(kept: &[u64], places: u64) -> u64 {
+    if kept.is_empty() {
+        return 0;
+    }
+    // Packets that have a place one after the other, until the first of them is there again.
+    let apart = gcd(kept.len() as u64, places);
+    let line = |first: u64| kept.iter().skip(first as usize).step_by(apart as usize).sum::<u64>();
+    let longest = (0..apart).map(line).max().unwrap_or(0);
+    let time = (u128::from(longest) * u128::from(apart)).div_ceil(places.into());
+    u64::try_from(time).unwrap_or(u64::MAX)
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// Octets on the wire of the packets of a type 9 PDU.

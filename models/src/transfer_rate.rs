@@ -66,6 +66,8 @@ impl Software {
 pub enum Bound {
     /// The slowest link of the way of Data.
     Links,
+    /// The receive buffers and ackIDs of a link, which come back a round trip of it later.
+    Buffers,
     /// Clear_To_Send on the slowest link of the way back.
     Permissions,
     /// What goes out at the host of the source (Data) or of the destination (Clear_To_Send).
@@ -233,15 +235,31 @@ impl TransferPath {
         self.legs.iter().map(|leg| leg.there.busy(&leg.data)).max().unwrap_or(0)
     }
 
+    /// How long so many octets of Data take at the pace of a part of the way, which tells what it takes for
+    /// packets, ps.
+    fn paced(&self, octets: u64, pace: impl Fn(&Leg, &[u32]) -> u64) -> u64 {
+        let (whole, rest) = (octets / u64::from(self.stu), (octets % u64::from(self.stu)) as u32);
+        let legs = self.legs.iter().map(|leg| {
+            let last = if rest > 0 { pace(leg, &leg.carrier.packets(rest)) } else { 0 };
+            whole.saturating_mul(pace(leg, &leg.data)).saturating_add(last)
+        });
+        legs.max().unwrap_or(0)
+    }
+
+    /// How long the slowest link is busy with a whole STU, or waits for what comes back of it, ps.
+    fn data_pace(&self) -> u64 {
+        self.data_busy().max(self.paced(self.stu.into(), |leg, packets| leg.there.turn(packets)))
+    }
+
     /// How long the slowest link back is busy with a Control operation, ps.
     fn control_busy(&self) -> u64 {
         self.legs.iter().map(|leg| leg.back.busy(&leg.control)).max().unwrap_or(0)
     }
 
-    /// How long the slowest link is busy with a whole STU in the direction in which that takes longer, ps.
-    fn data_busy_each_way(&self) -> u64 {
-        let back = self.legs.iter().map(|leg| leg.back.busy(&leg.data)).max().unwrap_or(0);
-        self.data_busy().max(back)
+    /// How long the slowest link takes for a whole STU in the direction in which that takes longer, ps.
+    fn data_pace_each_way(&self) -> u64 {
+        let back = self.legs.iter().map(|leg| leg.back.busy(&leg.data).max(leg.back.turn(&leg.data)));
+        self.data_pace().max(back.max().unwrap_or(0))
     }
 
     /// From the start of a whole STU to the end of the answer to it, ps. The computed RTT: defaults are
@@ -260,14 +278,17 @@ impl TransferPath {
     }
 
     /// How long each part of the path is busy with a Block, ps: links first.
-    fn parts(&self, block: u64) -> [(u64, Bound); 5] {
+    fn parts(&self, block: u64) -> [(u64, Bound); 6] {
         let frames = self.frames(block);
         let [source, destination] = self.hosts;
         // A translator takes Clear_To_Send as well.
         let relays = self.legs.iter().map(|leg| leg.relay.rx.max(leg.relay.tx));
         let relayed = relays.max().unwrap_or(0).saturating_mul(frames + 1);
+        let turn = self.paced(block, |leg, packets| leg.there.turn(packets));
+        let permitted = self.legs.iter().map(|leg| leg.back.turn(&leg.control)).max().unwrap_or(0);
         [
-            (frames * self.data_busy(), Bound::Links),
+            (self.paced(block, |leg, packets| leg.there.busy(packets)), Bound::Links),
+            (turn.max(permitted), Bound::Buffers),
             (self.control_busy(), Bound::Permissions),
             (frames.saturating_mul(source.tx).max(destination.tx), Bound::Sending),
             (frames.saturating_mul(destination.rx).max(source.rx), Bound::Receiving),
@@ -277,15 +298,19 @@ impl TransferPath {
 
     /// How long each part of the path is busy with as many FetchOps as a Block has words, ps: the question
     /// and its completion there, a word back.
-    fn fetch_parts(&self, block: u64) -> [(u64, Bound); 4] {
+    fn fetch_parts(&self, block: u64) -> [(u64, Bound); 5] {
         let [asker, owner] = self.hosts;
-        let links = self.legs.iter().map(|leg| {
-            let word = leg.back.busy(&leg.carrier.packets(WORD));
-            (2 * leg.there.busy(&leg.control)).max(word)
-        });
+        let links = |time: fn(&Path, &[u32]) -> u64| {
+            let legs = self.legs.iter().map(|leg| {
+                let word = time(&leg.back, &leg.carrier.packets(WORD));
+                (2 * time(&leg.there, &leg.control)).max(word)
+            });
+            legs.max().unwrap_or(0)
+        };
         let relays = self.legs.iter().map(|leg| leg.relay.rx.max(leg.relay.tx));
         [
-            (links.max().unwrap_or(0), Bound::Links),
+            (links(Path::busy), Bound::Links),
+            (links(Path::turn), Bound::Buffers),
             (asker.tx.saturating_mul(2).max(owner.tx), Bound::Sending),
             (owner.rx.saturating_mul(2).max(asker.rx), Bound::Receiving),
             (relays.max().unwrap_or(0).saturating_mul(3), Bound::Translator),
@@ -294,7 +319,8 @@ impl TransferPath {
     }
 
     /// How long the slowest part of the path is busy with a Block of so many octets, a multiple of the STU,
-    /// ps: a link with its Data in one direction or with its Clear_To_Send in the other, or a host.
+    /// ps: a link with its Data in one direction or with its Clear_To_Send in the other, the buffers of a link,
+    /// or a host.
     pub fn block_time(&self, block: u64) -> u64 {
         self.parts(block).into_iter().map(|(time, _)| time).max().unwrap_or(0)
     }
@@ -304,13 +330,14 @@ impl TransferPath {
         let frames = self.frames(block);
         let links = self.control_back() + self.data(frames);
         // Behind the first frame the others keep the pace of the slowest part.
-        let [(wire, _), _, (sending, _), (receiving, _), _] = self.parts(block);
-        let slower = sending.max(receiving).saturating_sub(wire) * (frames - 1) / frames;
+        let [(wire, _), (turn, _), _, (sending, _), (receiving, _), _] = self.parts(block);
+        let slower = sending.max(receiving).saturating_sub(wire.max(turn)) * (frames - 1) / frames;
         links.saturating_add(self.software()).saturating_add(slower)
     }
 
     /// The time of a Block at the best rate that a Transfer by these settings can have, without
-    /// competition, ps, and what sets it. The destination has `slots`. With `stripes` the links are as many
+    /// competition, ps, and what sets it: of what has no Blocks the time of an operation. The destination has
+    /// `slots`. With `stripes` the links are as many
     /// times as fast, and all else is not.
     ///
     /// Where Control overtakes Data, the answer to a question for Slots counts the Data of the last
@@ -318,7 +345,7 @@ impl TransferPath {
     /// have.
     pub fn bound(&self, end: &TransferConfig, slots: u16, stripes: u64, op_timeout: u64) -> (u64, Bound) {
         let job = &end.job;
-        let block = 1u64 << job.blocksize;
+        let block = job.unit();
         let mut bounds = match job.operation {
             Operation::FetchOp => self.fetch_parts(block).to_vec(),
             Operation::ReadBack => [self.parts(block), self.reversed().parts(block)].concat(),
@@ -328,7 +355,7 @@ impl TransferPath {
         if job.operation.is_in_region() {
             bounds.retain(|(_, bound)| *bound != Bound::Permissions);
         }
-        let several = |bound: Bound| matches!(bound, Bound::Links | Bound::Permissions);
+        let several = |bound: Bound| matches!(bound, Bound::Links | Bound::Buffers | Bound::Permissions);
         for (time, _) in bounds.iter_mut().filter(|(_, bound)| !several(*bound)) {
             *time = time.saturating_mul(stripes);
         }
@@ -359,7 +386,7 @@ impl TransferPath {
     /// for the question for more, and its answer does not count the place of the question.
     fn upper(&self, end: &TransferConfig, slots: u16) -> u64 {
         let (job, upper) = (&end.job, &end.upper);
-        let frames = self.frames(1 << job.blocksize);
+        let frames = self.frames(job.unit());
         let headers = if job.notify { frames } else { 0 };
         let interrupts = if job.interrupt { upper.interrupt.0 } else { 0 };
         let work = headers.saturating_mul(upper.header.0).saturating_add(interrupts);
@@ -388,7 +415,7 @@ impl TransferPath {
     /// before it, and two frames of Data; all Data of the `enabled` Blocks may have come in before it, as far
     /// as there are places. A translator keeps no Data back, so behind it all enabled Blocks may be in front.
     pub fn contention(&self, queued: u64, enabled: u64, block: u64) -> u64 {
-        let mut links = queued.saturating_mul(self.data_busy() + self.control_busy());
+        let mut links = queued.saturating_mul(self.data_pace() + self.control_busy());
         for pair in self.legs.windows(2) {
             let [before, behind] = pair else { continue };
             let service = before.relay.rx.saturating_add(before.relay.tx);
@@ -407,7 +434,7 @@ impl TransferPath {
     /// of Data each.
     pub fn gate(&self, waiting: u64, slots: u16) -> u64 {
         let spare = spare(slots);
-        let asked = self.question().saturating_add(self.data_busy_each_way().saturating_mul(4));
+        let asked = self.question().saturating_add(self.data_pace_each_way().saturating_mul(4));
         waiting.div_ceil(spare).saturating_mul(asked)
     }
 
@@ -419,14 +446,14 @@ impl TransferPath {
         let frames = octets.div_ceil(self.stu.into()) + octets.div_ceil(bufsize) + 1;
         let services = self.hosts.iter().chain(self.legs.iter().map(|leg| &leg.relay));
         let software = services.map(|service| service.rx.max(service.tx)).max().unwrap_or(0);
-        gets.saturating_mul(frames).saturating_mul(self.data_busy_each_way().max(software))
+        gets.saturating_mul(frames).saturating_mul(self.data_pace_each_way().max(software))
     }
 
     /// How long one operation of `end` takes at least from its beginning to its end, without other traffic,
     /// if a Block takes `pace` at the best rate, ps: its questions, answers and Data one after the other.
     pub fn alone(&self, end: &TransferConfig, pace: u64) -> u64 {
         let job = &end.job;
-        let data = |way: &Self| way.data_time(job.bytes, job.blocksize, pace);
+        let data = |way: &Self| way.data_time(job.bytes, job.unit(), pace);
         // Request_To_Send, Clear_To_Send, Data and the answer to it. Of a Read it is Request_To_Receive,
         // Request_To_Send, Clear_To_Send, Data.
         let transfer =
@@ -466,12 +493,11 @@ impl TransferPath {
     }
 
     /// From the start of the first Data of so many octets to the end of the last, through the software, ps.
-    fn data_time(&self, octets: u64, blocksize: u16, pace: u64) -> u64 {
-        let block = 1u64 << blocksize;
+    fn data_time(&self, octets: u64, block: u64, pace: u64) -> u64 {
         let first = octets.min(block);
         // Behind the first frame the others keep the pace of a host that is slower than the links.
         let [source, destination] = self.hosts;
-        let slower = source.tx.max(destination.rx).saturating_sub(self.data_busy());
+        let slower = source.tx.max(destination.rx).saturating_sub(self.data_pace());
         let held = slower.saturating_mul(self.frames(first).saturating_sub(1));
         let more = u128::from(octets - first) * u128::from(pace) / u128::from(block);
         let more = u64::try_from(more).unwrap_or(u64::MAX);

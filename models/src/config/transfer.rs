@@ -234,6 +234,11 @@ impl TransferJob {
         window.saturating_mul(u64::from(self.concurrent).min(self.count))
     }
 
+    /// Octets by which its rate is counted: a Block, or, in a region, where there are none, an operation.
+    pub fn unit(&self) -> u64 {
+        if self.operation.is_in_region() { self.bytes.max(1) } else { 1 << self.blocksize }
+    }
+
     /// Whether its Data takes Slots of the `slots` of its destination that nobody asks for in time: Data that
     /// asks itself is not overtaken, and what it learns counts all that went before.
     pub fn holds_slots(&self, slots: u16) -> bool {

@@ -284,16 +284,6 @@ impl Quantities<'_> {
     }
 }
 
-/// Frames of so many octets on the way and back that a link of another medium holds.
-fn round_trip(link: &LinkConfig, octets: u32) -> u64 {
-    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
-    let chars = u128::from(octets) + u128::from(link.symbol_chars);
-    // The packet there, the symbol that frees its buffer back behind a packet of the other direction.
-    let packet = chars * num;
-    let round = 2 * packet + u128::from(link.symbol_chars) * num + 2 * u128::from(link.propagation.0) * den;
-    round.div_ceil(packet) as u64
-}
-
 /// Octets of an operation with an STU of 1 024.
 const WHOLE_OPERATION: u32 = 1_064;
 
@@ -434,11 +424,11 @@ pub(crate) struct Judged {
 
 /// Counts them.
 pub(crate) fn judged(config: &FabricConfig) -> Judged {
-    tight(config, fabric::Lengths::of(config)).1
+    tight(&fabric::Loops::of(config), config).1
 }
 
 /// The end of a link that has the fewest of the buffers that its round trip takes.
-fn tight(config: &FabricConfig, lengths: fabric::Lengths) -> (Option<Tight>, Judged) {
+fn tight(loops: &fabric::Loops<'_>, config: &FabricConfig) -> (Option<Tight>, Judged) {
     let mut tight: Option<Tight> = None;
     let mut judged = Judged::default();
     let mut talks: Vec<Lowest> = vec![None; config.devices.len()];
@@ -480,8 +470,8 @@ fn tight(config: &FabricConfig, lengths: fabric::Lengths) -> (Option<Tight>, Jud
             let priority = sent.max(taken);
             let device = &config.devices[end.0 as usize];
             let needed = match medium {
-                None => fabric::round_trip_packets(link, &device.model, lengths),
-                Some(medium) => round_trip(link, medium.operation_octets(WHOLE_OPERATION)),
+                None => loops.packets(link, end.0),
+                Some(medium) => loops.frames(link, end.0, medium.operation_octets(WHOLE_OPERATION)),
             };
             let port = &device.ports[usize::from(end.1)];
             // Packets may use what is above the watermark of their priority, and that one; 3 has none.
@@ -498,12 +488,13 @@ fn tight(config: &FabricConfig, lengths: fabric::Lengths) -> (Option<Tight>, Jud
 
 /// Warnings about what is possible but probably not meant.
 pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
-    let lengths = fabric::Lengths::of(config);
+    let loops = fabric::Loops::of(config);
+    let lengths = loops.lengths;
     let other: BTreeSet<u32> = config.media.iter().map(|media| media.link).collect();
     // Flows over other media have no loads.
     let own = (0..).zip(&config.links).filter(|(number, _)| !other.contains(number));
     let rates: BTreeSet<(u64, u64)> = own.map(|(_, link)| link.char_ps).collect();
-    let (tight, _) = tight(config, lengths);
+    let (tight, _) = tight(&loops, config);
     if let Some(Tight { end, priority, usable, needed }) = tight {
         let port = c.graph.port_name((end.0 as usize, end.1));
         let whose = priority.map_or("frames".into(), |own| format!("packets of priority {own}"));
@@ -521,7 +512,7 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
     for symbolic in &config.symbolic {
         let Some(channels) = &symbolic.channels else { continue };
         let link = &config.links[symbolic.link as usize];
-        let needed = fabric::loop_packets(link, config, lengths);
+        let needed = loops.of_link(link);
         let buffers = channels.vcs[0].buffers;
         if u64::from(buffers) < needed {
             let port = c.graph.port_name((link.a.0 as usize, link.a.1));

@@ -6,8 +6,8 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, IdTable, InputQueueing, LinkConfig,
-    NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
+    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, Forwarding, IdTable, InputQueueing,
+    LinkConfig, NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -365,32 +365,114 @@ fn shortest_cycle(graph: &DiGraph<(u32, u8), ()>, start: NodeIndex) -> Vec<NodeI
     vec![start]
 }
 
-/// Buffers with which a link is used fully, whatever the order of its packets: a place each for those in the
-/// loop of a buffer.
-///
-/// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches, and
-/// is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet of the
-/// other direction whose delimiter it has to wait for, and behind the symbols of the packets before it that
-/// waited as well. In the worst case both the packet that is sent on and that of the other direction are the
-/// longest there are; those that need a buffer meanwhile are the shortest.
-pub(crate) fn round_trip_packets(link: &LinkConfig, receiver: &DeviceModel, lengths: Lengths) -> u64 {
-    let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
-    let symbol = u128::from(link.symbol_chars);
-    let (pipeline, held) = match receiver {
-        DeviceModel::Endpoint(_) => (0, 0),
-        DeviceModel::Switch(s) => (u128::from(s.pipeline.0), u128::from(s.buffering == Buffering::Direct)),
-    };
-    let [shortest, longest] = lengths.with(link);
-    // Acceptances from one packet of the other direction to the next, each of which takes a symbol; the first
-    // rides on the delimiter of that packet. Each makes the next packet later, and so makes room for more.
-    let mut symbols = 1;
-    while (longest + (symbols - 1) * symbol * num).div_ceil(shortest) > symbols {
-        symbols += 1;
+/// Links with the buffers that keep them busy.
+pub(crate) struct Loops<'a> {
+    config: &'a FabricConfig,
+    pub lengths: Lengths,
+    /// Of each device the times of a character of its fastest and of its slowest link.
+    paces: Vec<Option<[(u64, u64); 2]>>,
+}
+
+impl<'a> Loops<'a> {
+    pub fn of(config: &'a FabricConfig) -> Self {
+        let mut paces: Vec<Option<[(u64, u64); 2]>> = vec![None; config.devices.len()];
+        for link in &config.links {
+            for end in [link.a, link.b] {
+                let [fastest, slowest] = paces[end.0 as usize].get_or_insert([link.char_ps; 2]);
+                if is_shorter(link.char_ps, *fastest) {
+                    *fastest = link.char_ps;
+                }
+                if is_shorter(*slowest, link.char_ps) {
+                    *slowest = link.char_ps;
+                }
+            }
+        }
+        Loops { config, lengths: Lengths::of(config), paces }
     }
-    let behind =
-        (1 + held) * longest + symbols * symbol * num + (2 * u128::from(link.propagation.0) + pipeline) * den;
-    // The first of them, and all that start before its buffer is free again.
-    1 + behind.div_ceil(shortest) as u64
+
+    /// Buffers of a device with which a link to it is used fully, whatever the order of its packets: a place
+    /// each for those in the loop of a buffer.
+    ///
+    /// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches,
+    /// and is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet
+    /// of the other direction whose delimiter it has to wait for, and behind the symbols of the packets before
+    /// it that waited as well. In the worst case both the packet that is sent on and that of the other
+    /// direction are the longest there are; those that need a buffer meanwhile are the shortest.
+    pub fn packets(&self, link: &LinkConfig, device: u32) -> u64 {
+        let den = u128::from(link.char_ps.1);
+        let symbol = u128::from(link.symbol_chars) * u128::from(link.char_ps.0);
+        let [shortest, longest] = self.lengths.with(link);
+        let pipeline = u128::from(self.pipeline(device));
+        let held = self.held(link, device, longest);
+        // What is sent on before all of it is here is accepted first, and free by itself: a symbol each.
+        let each = 1 + u128::from(held > 0 && self.cuts_through(device));
+        // Symbols from one packet of the other direction to the next; the first rides on the delimiter of that
+        // packet. Each makes the next packet later, and so makes room for more.
+        let mut symbols = each;
+        while (longest + (symbols - 1) * symbol).div_ceil(shortest) * each > symbols {
+            symbols += 1;
+        }
+        let behind =
+            held + longest + symbols * symbol + (2 * u128::from(link.propagation.0) + pipeline) * den;
+        // The first of them, and all that start before its buffer is free again.
+        1 + behind.div_ceil(shortest) as u64
+    }
+
+    /// The same of the end that needs more.
+    pub fn of_link(&self, link: &LinkConfig) -> u64 {
+        self.packets(link, link.a.0).max(self.packets(link, link.b.0))
+    }
+
+    /// The same on a link of another medium, for frames of so many octets both ways: the news of a free place
+    /// takes no time of the link.
+    pub fn frames(&self, link: &LinkConfig, device: u32, octets: u32) -> u64 {
+        let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
+        let frame = u128::from(octets) * num;
+        let pipeline = u128::from(self.pipeline(device));
+        let behind = self.held(link, device, frame) + (2 * u128::from(link.propagation.0) + pipeline) * den;
+        1 + behind.div_ceil(frame) as u64
+    }
+
+    fn pipeline(&self, device: u32) -> u64 {
+        switch(self.config, device).map_or(0, |switch| switch.pipeline.0)
+    }
+
+    fn cuts_through(&self, device: u32) -> bool {
+        let forwarding = switch(self.config, device).map(|switch| switch.forwarding);
+        matches!(forwarding, Some(Forwarding::CutThrough { .. }))
+    }
+
+    /// How long a packet that takes so long on a link and goes on at once keeps its receive buffer when all of
+    /// it is there, times the denominator of the link.
+    ///
+    /// Stored first, it is read then. Cut through, it is read since its head was there: what is left are the
+    /// characters of the head, and what a slower output takes longer. With one read at a time such an output
+    /// is the bound by itself. To a faster output, and to several, it is stored first (F-62).
+    fn held(&self, link: &LinkConfig, device: u32, packet: u128) -> u128 {
+        let Some(switch) = switch(self.config, device) else { return 0 };
+        if switch.buffering != Buffering::Direct {
+            return 0;
+        }
+        let Some([fastest, slowest]) = self.paces[device as usize] else { return packet };
+        let Forwarding::CutThrough { header } = switch.forwarding else { return packet };
+        let head = u128::from(u32::from(header) + u32::from(link.symbol_chars)) * u128::from(link.char_ps.0);
+        let longer = match switch.reads_per_input {
+            1 => 0,
+            // The time on that output, in the unit of this link: rounded up.
+            _ => {
+                let [own, other] = [link.char_ps, slowest].map(|(n, d)| (u128::from(n), u128::from(d)));
+                (packet * other.0 * own.1).div_ceil(other.1 * own.0) - packet
+            }
+        };
+        let cut = head.min(packet) + longer;
+        let is_stored = is_shorter(fastest, link.char_ps) || !switch.routes.masks.is_empty();
+        if is_stored { cut.max(packet) } else { cut }
+    }
+}
+
+/// Whether a time, numerator and denominator, is shorter than another one.
+fn is_shorter(own: (u64, u64), other: (u64, u64)) -> bool {
+    u128::from(own.0) * u128::from(other.1) < u128::from(other.0) * u128::from(own.1)
 }
 
 /// Octets on the wire of the longest packet of a protocol, as long as packets with 256 octets of payload are.
@@ -433,10 +515,4 @@ impl fmt::Display for Lengths {
         }
         write!(f, "{} octets", self.longest)
     }
-}
-
-/// Buffers of the end of a link that needs more.
-pub(crate) fn loop_packets(link: &LinkConfig, config: &FabricConfig, lengths: Lengths) -> u64 {
-    let needed = |end: (u32, u8)| round_trip_packets(link, &config.devices[end.0 as usize].model, lengths);
-    needed(link.a).max(needed(link.b))
 }

@@ -329,7 +329,8 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
     let named = variant.config.links.iter().zip(&variant.labels.links);
     let media = &variant.config.media;
     // Of all sources: asked once, and not for each link.
-    let lengths = fabric::Lengths::of(&variant.config);
+    let loops = fabric::Loops::of(&variant.config);
+    let lengths = loops.lengths;
     named
         .zip(0..)
         .map(|((link, name), number)| {
@@ -348,7 +349,7 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
                 link.lanes,
                 link.symbol_chars,
                 time_text(link.propagation.0),
-                fabric::loop_packets(link, &variant.config, lengths)
+                loops.of_link(link)
             );
             (name.clone(), text)
         })
@@ -420,6 +421,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     let (source, destination) = if operation.is_read() { ("to", "from") } else { ("from", "to") };
     let bound = match bound {
         Bound::Links => "the links are the bound".to_owned(),
+        Bound::Buffers => "the receive buffers or ackIDs of a link on the way are the bound".to_owned(),
         Bound::Permissions => "Clear_To_Send on the way back is the bound".to_owned(),
         Bound::Sending => format!("tx_service of the hosts in \"{source}\" is the bound"),
         Bound::Receiving => format!("rx_service of the hosts in \"{destination}\" is the bound"),
@@ -429,7 +431,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         Bound::Upper => format!("the upper layer of the hosts in \"{destination}\" is the bound"),
     };
     let gbps = |octets: f64, time: u64| 8_000.0 * octets / time as f64;
-    let most = gbps(block as f64, time);
+    let most = gbps(end.job.unit() as f64, time);
     // What the operations of this flow leave of that: so many at a time, each of which takes so long.
     let at_a_time = u64::from(end.job.concurrent).min(end.job.count);
     // Of a program nobody knows that; striped Transfers are told by their stripes.
@@ -479,9 +481,11 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
 fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool) -> Vec<&'static str> {
     let upper = &end.upper;
     let in_region = end.job.operation.is_in_region();
+    // No frame crosses a receive buffer, and nobody knows where in one a Put or Get begins. A word lies in one.
+    let is_cut = matches!(end.job.operation, Operation::Put | Operation::Get);
     let left = [
         (upper.poll.0 > 0 || upper.interrupt.0 > 0, "when the upper layer looks"),
-        (in_region, "that a link carries less of short frames"),
+        (is_cut, "that buffers cut frames short"),
         (slots != u16::MAX && (in_region || short), "Slots that operations of less than a window wait for"),
         (end.protocol.trailers, "trailers"),
         (crowded, "frames that find no place in rx_queue, without which Transfers may fail"),

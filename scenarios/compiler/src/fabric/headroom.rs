@@ -1,7 +1,7 @@
 //! Places that the detectors of congestion need above their threshold, and those that there are (Part 12
 //! §2.5).
 
-use super::{Lengths, round_trip_packets, switch, wires};
+use super::{Lengths, Loops, switch, wires};
 use models::config::*;
 use models::sim_core::Time;
 use models::voq_backpressure::csr;
@@ -167,7 +167,8 @@ fn values(config: &FabricConfig, port: (u32, u8), first: Detector) -> Vec<(Optio
 /// whose places it then needs.
 pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
     let wires = wires(config);
-    let lengths = Lengths::of(config);
+    let loops = Loops::of(config);
+    let lengths = loops.lengths;
     let writes = Enabled::later(config);
     let levels = Levels::of(config);
     let mut all = Vec::new();
@@ -198,12 +199,11 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
             let Some(each) = heard.iter().map(|(_, n)| *n).max() else { continue };
             let neighbours = heard.len();
             let wired = |&(u, _): &(usize, u64)| wires[device as usize][u];
-            let model = &config.devices[device as usize].model;
-            let loops = heard.iter().filter_map(wired).map(|(link, ..)| {
+            let needed = heard.iter().filter_map(wired).map(|(link, ..)| {
                 // One of them has a place already.
-                round_trip_packets(&config.links[link as usize], model, lengths) - 1
+                loops.packets(&config.links[link as usize], device) - 1
             });
-            let beyond = loops.max().filter(|_| own.buffering == Buffering::Direct);
+            let beyond = needed.max().filter(|_| own.buffering == Buffering::Direct);
             // A receive buffer less than WM0 keeps packets of priority 0 for other outputs outside; those
             // of a channel wait when its last one is taken.
             let room = |u: usize| {

@@ -324,7 +324,7 @@ pub(crate) fn ends(
     // The smallest STUs have the most frames in front of an answer.
     let cut = declared.values().map(|declared| declared.cut).min().unwrap_or(*filled(&st.stu));
     let stu = declared.values().map(|declared| declared.stu).min().map_or(cut, |stu| stu.min(cut));
-    let way = longest(c, config, (&peers, hosts), stu);
+    let way = longest(c, config, (&peers, hosts), (stu, *filled(&flow.priority)));
     let way = way.map(|way| {
         let software = patient(c, &hosts_of);
         way.between(software, software)
@@ -597,7 +597,7 @@ fn longest(
     c: &Compiler<'_>,
     config: &FabricConfig,
     (peers, hosts): (&BTreeMap<usize, BTreeSet<u32>>, &Hosts),
-    stu: u32,
+    (stu, priority): (u32, u8),
 ) -> Option<TransferPath> {
     let roads = Roads::new(config);
     let ids = c.id_size();
@@ -615,8 +615,8 @@ fn longest(
         let leg = |from: usize, id: u32| {
             let idle3 =
                 c.neighbours[from][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
-            let there = roads.path(from as u32, id)?;
-            let back = roads.path(owner(id)?, c.ids[from])?;
+            let there = roads.path(from as u32, id)?.at(priority);
+            let back = roads.path(owner(id)?, c.ids[from])?.at(priority);
             Some(match medium::of(c, from) {
                 Some(medium) => TransferPath::on_medium(there, back, stu, medium),
                 None => TransferPath::new(there, back, stu, messages::mtu(c.spec)?, ids, idle3),
@@ -706,7 +706,8 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
                 // No frame crosses the border of a Block; in a region there are none.
                 let block = 1u32.checked_shl(blocksize.into()).unwrap_or(u32::MAX);
                 let stu = if end.job.operation.is_in_region() { stu } else { stu.min(block) };
-                let way = without_competition(config, &roads, &steps, stu)?.between(source, destination);
+                let way = without_competition(config, &roads, &steps, (stu, sender.priority))?
+                    .between(source, destination);
                 let end = TransferConfig {
                     job: TransferJob { blocksize, ..end.job },
                     ..TransferConfig::clone(end)
@@ -733,14 +734,14 @@ fn without_competition(
     config: &FabricConfig,
     roads: &Roads<'_>,
     steps: &[Step<'_>],
-    stu: u32,
+    (stu, priority): (u32, u8),
 ) -> Option<TransferPath> {
     let agent = |device: u32| config.agents.iter().find(|agent| agent.device == device);
     let owner = |id: u16| config.owners.get(usize::from(id)).copied();
     let leg = |step: &Step<'_>| {
         let DeviceModel::Endpoint(own) = &config.devices[step.from as usize].model else { return None };
-        let there = roads.path(step.from, step.to.into())?;
-        let back = roads.path(owner(step.to)?, *own.ids.first()?)?;
+        let there = roads.path(step.from, step.to.into())?.at(priority);
+        let back = roads.path(owner(step.to)?, *own.ids.first()?)?.at(priority);
         let link = config.links.iter().position(|link| [link.a.0, link.b.0].contains(&step.from))?;
         let medium = config.media.iter().find(|media| media.link as usize == link);
         Some(match medium {

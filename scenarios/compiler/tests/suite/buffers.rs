@@ -61,28 +61,41 @@ impl Probe for Last {
     }
 }
 
-/// When everything is there.
-fn takes(buffers: u8, phy: u64, buffering: &str, rows: &[String]) -> Time {
-    let plan = plan(&system(buffers, phy, buffering, rows));
+/// When everything is there, of so many rows.
+fn takes(system: &Value, rows: usize) -> Time {
+    let plan = plan(system);
     let variant = &plan.variants[0];
     let config: Arc<FabricConfig> = Arc::clone(&variant.config);
     let mut last = Last::default();
     let mut simulation = Watched::new(config, RunOptions::default(), &mut last);
     simulation.run(variant.until, u64::MAX);
     simulation.finish();
-    assert_eq!(last.count, rows.len(), "all of it is there within the run");
+    assert_eq!(last.count, rows, "all of it is there within the run");
     last.at
 }
 
 /// Smallest number of receive buffers with which nothing is lost against as many as there can be.
 fn smallest(phy: u64, buffering: &str, rows: &[String]) -> u8 {
-    let ideal = takes(ENOUGH, phy, buffering, rows);
+    smallest_of(rows.len(), |buffers| system(buffers, phy, buffering, rows))
+}
+
+/// The same of systems with so many buffers each.
+fn smallest_of(rows: usize, system: impl Fn(u8) -> Value) -> u8 {
+    let takes = |buffers: u8| takes(&system(buffers), rows);
+    let ideal = takes(ENOUGH);
     let (mut less, mut enough) = (2, ENOUGH);
     while enough - less > 1 {
         let middle = less.midpoint(enough);
-        if takes(middle, phy, buffering, rows) == ideal { enough = middle } else { less = middle }
+        if takes(middle) == ideal { enough = middle } else { less = middle }
     }
     enough
+}
+
+/// How many receive buffers `check` says that the first link needs.
+fn said(system: &Value) -> u64 {
+    let report = check_report(&plan(system));
+    let (before, _) = report.split_once(" receive buffers keep it busy").expect("it is said");
+    before.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
 }
 
 /// `check` says how many receive buffers keep a link busy whatever the order of its packets, and with fewer
@@ -98,11 +111,6 @@ fn smallest(phy: u64, buffering: &str, rows: &[String]) -> u8 {
 /// With packets of one length this is (3 T + S + pipeline + 2 d) / T, rounded up: r = 1.
 #[test]
 fn buffers_that_keep_a_link_busy_with_packets_of_mixed_lengths() {
-    let said = |plan: &RunPlan| -> u64 {
-        let report = check_report(plan);
-        let (before, _) = report.split_once(" receive buffers keep it busy").expect("it is said");
-        before.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
-    };
     // In tenths of nanoseconds.
     let law = |held: u64, link: u64| 1 + (held + 1_568 + 1_000 + 2 * link).div_ceil(112);
     for (buffering, held) in [("direct", 1_120), ("output", 0)] {
@@ -117,17 +125,95 @@ fn buffers_that_keep_a_link_busy_with_packets_of_mixed_lengths() {
                     assert_eq!(smallest == law, reached, "{buffering}, {phy} ps: {smallest}, {law}");
                 }
             }
-            let mixed = plan(&system(ENOUGH, phy, buffering, &trains(1, 1)));
+            let mixed = system(ENOUGH, phy, buffering, &trains(1, 1));
             assert_eq!(said(&mixed), law, "{buffering}, {phy} ps");
+            let mixed = plan(&mixed);
             assert!(mixed.warnings.items.is_empty(), "{:?}", mixed.warnings.items);
             // Of one length: with the symbol that frees a buffer 3.2 ns.
             let alike = (1_120 + held + 1_120 + 32 + 1_000 + 2 * (100 + phy / 100)).div_ceil(1_120);
             let rows = trains(0, 300);
-            assert_eq!(said(&plan(&system(ENOUGH, phy, buffering, &rows))), alike);
+            assert_eq!(said(&system(ENOUGH, phy, buffering, &rows)), alike);
             // The two directions are in step, not in the worst one.
             let smallest = u64::from(smallest(phy, buffering, &rows));
             assert!((alike - 1..=alike).contains(&smallest), "{buffering}, {phy} ps: {smallest}, {alike}");
         }
+    }
+}
+
+/// A switch that cuts through reads a packet while it comes: when all of it is there the buffer is in use only
+/// for as long as the head took, 3 octets and a delimiter or 4.4 ns. It was said to be in use for the whole
+/// length, and a link that three buffers keep busy to need five.
+///
+/// By hand, in tenths of nanoseconds, with two symbols for each of the r packets above: its acceptance, and its
+/// buffer, which is free later: 1 + ceil((44 + 1120 + r 32 + 1000 + 2 d) / t).
+#[test]
+fn buffers_that_keep_a_link_busy_where_packets_are_cut_through() {
+    let cut = |buffers: u8, phy: u64, rows: &[String]| {
+        let mut system = system(buffers, phy, "direct", rows);
+        system["switch"]["forwarding"] = json!("cut_through");
+        system
+    };
+    for phy in [10_000, 30_000, 39_000, 80_000, 200_000, 500_000] {
+        let law = |symbols: u64, short: u64| {
+            1 + (44 + 1_120 + symbols * 32 + 1_000 + 2 * (100 + phy / 100)).div_ceil(short)
+        };
+        // Of one length: (1120 + 3 x 32) / 1120 is more than one.
+        let rows = trains(0, 300);
+        assert_eq!(said(&cut(ENOUGH, phy, &rows)), law(4, 1_120), "{phy} ps");
+        // The two directions are in step, not in the worst one: a symbol may wait for less than a packet.
+        let smallest = u64::from(smallest_of(rows.len(), |buffers| cut(buffers, phy, &rows)));
+        assert!((law(4, 1_120) - 1..=law(4, 1_120)).contains(&smallest), "{phy} ps: {smallest}");
+        if phy > 100_000 {
+            continue;
+        }
+        for short in [5, 30, 70] {
+            let rows = trains(short, 4_000 / (10 + short));
+            assert_eq!(said(&cut(ENOUGH, phy, &rows)), law(46, 112), "{phy} ps");
+            let smallest = u64::from(smallest_of(rows.len(), |buffers| cut(buffers, phy, &rows)));
+            assert!(smallest <= law(46, 112), "{phy} ps, {short}: {smallest}");
+        }
+    }
+}
+
+/// To a faster output a packet is stored first, and read at the pace of that output; to a slower one it is cut
+/// through, and read for as long as that takes longer: of two at half the rate for a whole packet more.
+#[test]
+fn buffers_in_front_of_outputs_of_another_pace() {
+    let system = |buffers: u8, cut: bool, widths: [&str; 3], rows: &[String]| {
+        let forwarding = if cut { "cut_through" } else { "store_and_forward" };
+        let links: Vec<Value> =
+            (0..3).map(|n| json!({"link": format!("ep/{n}"), "links": {"width": widths[n]}})).collect();
+        json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 3}},
+            "links": {"rate": "6.25 Gbaud", "width": "4x", "length": "2 m", "phy_latency": "60 ns"},
+            "overrides": links,
+            "switch": {"input_buffers": buffers, "watermarks": [3, 2, 1], "pipeline": "100 ns",
+                "forwarding": forwarding, "reads_per_input": 2},
+            "endpoint": {"input_buffers": ENOUGH, "watermarks": [3, 2, 1]},
+            "run": {"until": "400 us", "warmup": "0 ps", "sample_every": "off"},
+            "traffic": [
+                {"name": "there", "arrivals": {"trace": {"rows": rows}}},
+                {"name": "back", "from": "ep/1", "to": "ep/0", "size": 256, "priority": 3,
+                 "arrivals": {"saturated": {}}}
+            ]
+        })
+    };
+    let rows: Vec<String> = (0..300).map(|n| format!("0,ep/0,ep/{},256,3,5", 1 + n % 2)).collect();
+    // In tenths of nanoseconds: 280 characters of 1.6, 0.8 and 0.4 ns.
+    for (widths, packet, symbol, held) in [
+        // Two faster ones: stored, at most T.
+        (["2x", "4x", "4x"], 2_240u64, 64u64, 2_240u64),
+        (["1x", "2x", "4x"], 4_480, 128, 4_480),
+        // Two at half the rate: H, and 2 T - T.
+        (["4x", "2x", "2x"], 1_120, 32, 44 + 1_120),
+    ] {
+        let law = 1 + (held + packet + 2 * symbol + 1_000 + 2 * 700).div_ceil(packet);
+        let smallest = u64::from(smallest_of(rows.len(), |buffers| system(buffers, true, widths, &rows)));
+        assert!((law - 1..=law).contains(&smallest), "{widths:?}: {smallest}, {law} by hand");
+        let plan = plan(&system(law as u8 - 1, true, widths, &rows));
+        let said = plan.warnings.items.iter().find(|item| item.code == "SC071").expect("a warning");
+        assert!(said.message.contains(&format!("its link needs {law} for full rate")), "{}", said.message);
     }
 }
 

@@ -29,6 +29,7 @@ mod stripes;
 mod studies;
 mod transfer;
 mod transfer_frames;
+mod transfer_rates;
 mod transfer_settings;
 mod translators;
 mod vain;

@@ -1,0 +1,155 @@
+//! What `check` says that Scheduled Transfer comes to, reckoned by hand and run.
+
+use super::transfer::{rate, report, run};
+use serde_json::{Value, json};
+
+/// A chain of switches between two endpoints, with links of these widths in order.
+fn chain(widths: &[&str], switch: Value, st: Value) -> Value {
+    let switches = widths.len() - 1;
+    let links: Vec<Value> = widths
+        .iter()
+        .enumerate()
+        .map(|(n, width)| {
+            let from = if n == 0 { "a".to_owned() } else { format!("s{n}:1") };
+            let to = if n == switches { "b".to_owned() } else { format!("s{}:0", n + 1) };
+            json!({"a": from, "b": to, "set": {"width": width}})
+        })
+        .collect();
+    let devices = (1..=switches).map(|n| json!({"name": format!("s{n}"), "ports": 2}));
+    let ends = ["a", "b"].map(|name| json!({"name": name}));
+    json!({
+        "name": "test",
+        "topology": {"explicit": {"devices": devices.chain(ends).collect::<Vec<_>>(), "links": links}},
+        "switch": switch,
+        "traffic": [{"name": "f", "from": "a", "to": "b", "st": st}],
+        "run": {"until": "1 s", "warmup": "0 ps", "sample_every": "off"}
+    })
+}
+
+/// Two endpoints on a switch.
+fn pair(links: Value, switch: Value, st: Value) -> Value {
+    json!({
+        "name": "test",
+        "topology": {"single_switch": {"ports": 2}},
+        "links": links,
+        "switch": switch,
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "st": st}],
+        "run": {"until": "1 s", "warmup": "0 ps", "sample_every": "off"}
+    })
+}
+
+/// Gb/s that are said, and the line that says so.
+fn said(system: &Value) -> (f64, String) {
+    let report = report(&system.to_string());
+    let line = report.split("without other traffic ").nth(1).expect("a rate").lines().next().unwrap();
+    (line.split(' ').next().unwrap().parse().unwrap(), line.to_owned())
+}
+
+fn near(found: f64, law: f64, share: f64) -> bool {
+    (found / law - 1.0).abs() < share
+}
+
+/// What goes into a region, or comes from there, has no Blocks: a Put or Get is frames with whole STUs and one
+/// with the rest, whatever the default of Blocks is. Blocks of 8 KiB in a frame of 32 each were reckoned with, and
+/// a quarter of the rate was said.
+///
+/// By hand: a frame is cut into packets of 256 octets, with 20 around each and its delimiter, and one of the 62
+/// octets that are around an STU, with 18; a character takes 0.4 ns. On HIPPI-FP 72 octets are around an STU,
+/// eight behind each 1 024 of a frame, four behind all of it; an octet takes 10 ns.
+#[test]
+fn what_goes_into_a_region_has_no_blocks() {
+    let rapidio = |octets: u64| (octets / 256 * 276 + 80) as f64 * 0.4;
+    let hippi = |octets: u64| (octets + 72 + (octets + 72).div_ceil(1_024) * 8 + 4) as f64 * 10.0;
+    let cases = [
+        ("put", 32_768, 32_768),
+        ("put", 16_384, 16_384),
+        ("put", 8_192, 32_768),
+        ("put", 40_960, 32_768),
+        ("get", 32_768, 32_768),
+        ("get", 8_192, 2_048),
+    ];
+    for (medium, frame) in [("rapidio", &rapidio as &dyn Fn(u64) -> f64), ("hippi-fp", &hippi)] {
+        for (operation, bytes, stu) in cases {
+            let st = json!({"operation": operation, "bytes": bytes, "stu": stu, "count": 100, "concurrent": 4,
+                "slots": 65535});
+            let system = pair(json!({"medium": medium}), json!({}), st);
+            let (said, line) = said(&system);
+            let rest = if bytes % stu > 0 { frame(bytes % stu) } else { 0.0 };
+            let law = 8.0 * bytes as f64 / ((bytes / stu) as f64 * frame(stu) + rest);
+            assert!(
+                (said - law).abs() < 0.000_6,
+                "{medium}, {operation} {bytes} {stu}: {law} by hand: {line}"
+            );
+            let measured = rate(&run(&system.to_string()));
+            assert!(measured <= 1.0005 * said && measured > 0.95 * said, "{measured} of {said} Gb/s: {line}");
+        }
+    }
+}
+
+/// What is cut through takes its head, not its length, on the way to a link that is not faster.
+///
+/// By hand, for HIPPI-6400: Data of 32 768 octets with 64 around them are 1 026 micropackets of 40 ns, Control
+/// is two; each way takes 3 ns for the head, 100 ns for the pipeline and 40 ns for each of two links: a round
+/// trip is 41.486 us and brings 32 KiB. It was said to be 82.6 us.
+#[test]
+fn a_window_where_switches_cut_through() {
+    let cut = json!({"forwarding": "cut_through"});
+    let st = json!({"bytes": 1_048_576, "window": 1, "block": 32_768, "stu": 32_768, "slots": 65535});
+    let system = pair(json!({"medium": "hippi-6400"}), cut.clone(), st);
+    let (most, line) = said(&system);
+    assert!(line.contains("the window of 1 Block is the bound"), "{line}");
+    assert!(line.contains("; a round trip takes 41.486 us, and 2 Blocks on their way cover it;"), "{line}");
+    assert!((most - 8.0 * 32_768.0 / 41_486.0).abs() < 0.000_6, "{line}");
+    // Set-up and the last answer are a part in a thousand of 32 Blocks.
+    let measured = rate(&run(&system.to_string()));
+    assert!(measured <= most && measured > 0.95 * most, "{measured} of {most} Gb/s");
+
+    // Of links that differ: to a faster one packets are stored first, to a slower one they are cut through.
+    let st = json!({"bytes": 4_194_304, "window": 1, "block": 8_192, "stu": 8_192, "slots": 65535});
+    for widths in [["4x", "4x", "4x"], ["1x", "4x", "1x"], ["4x", "2x", "1x"], ["1x", "2x", "4x"]] {
+        let way = |switch: &Value| {
+            let system = chain(&widths, switch.clone(), st.clone());
+            (said(&system), rate(&run(&system.to_string())))
+        };
+        let ((most, line), measured) = way(&cut);
+        assert!(near(measured, most, 0.002), "{widths:?}: {measured} Gb/s, {line}");
+        let ((stored, _), measured) = way(&json!({}));
+        assert!(near(measured, stored, 0.002), "{widths:?}: {measured} Gb/s stored, {stored}");
+        assert!(most > stored, "{widths:?}: {most} of cut-through, {stored} stored");
+    }
+}
+
+/// Receive buffers bound the rate: W packets in the time from the start of one to when its buffer is free and
+/// that is known, 2 T + S + 2 L + pipeline behind a switch that reads them, T less where it moves them on.
+/// 17.3 Gb/s were said beside a warning that 13 buffers are there and 93 needed.
+///
+/// By hand: five packets carry 1 024 octets in 1 184 characters of 0.4 ns, the longest in 276; S is 3.2 ns, L
+/// 5.03 us a kilometre, the pipeline 100 ns. With 30 buffers the packets of a frame find those of the same
+/// packets of an earlier one, and all go at the pace of the longest.
+#[test]
+fn receive_buffers_bound_a_rate() {
+    let bound = "the receive buffers or ackIDs of a link on the way are the bound";
+    let st = json!({"bytes": 4_194_304, "window": 0, "block": 65_536, "slots": 65535});
+    let links = 2.0 * 5_030.0 + 3.2 + 100.0;
+    let (mean, longest) = (1_184.0 * 0.4 / 5.0, 276.0 * 0.4);
+    for (buffers, usable, buffering, read) in [
+        (16, 13.0, "direct", 2.0 * mean),
+        (16, 13.0, "output", mean),
+        (33, 30.0, "direct", 2.0 * longest),
+        (61, 58.0, "direct", 2.0 * mean),
+    ] {
+        let mut system = pair(
+            json!({"length": "1000 m"}),
+            json!({"input_buffers": buffers, "buffering": buffering}),
+            st.clone(),
+        );
+        // Those of the last link come back earlier.
+        system["endpoint"] = json!({"input_buffers": 61});
+        let (most, line) = said(&system);
+        assert!(line.contains(bound), "{line}");
+        let law = 8_192.0 * usable / (5.0 * (read + links));
+        assert!(near(most, law, 0.001), "{buffers} {buffering}: {law} by hand: {line}");
+        let measured = rate(&run(&system.to_string()));
+        assert!(measured <= 1.0005 * most && measured > 0.97 * most, "{measured} of {most} Gb/s: {line}");
+    }
+}
