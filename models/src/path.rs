@@ -173,8 +173,8 @@ impl<'a> Roads<'a> {
 }
 
 impl Path {
-    /// The way over these links. Where the next one is faster a packet is taken in whole before it goes on: it
-    /// would run dry (F-62).
+    /// The way over these links. Where the next one is faster a packet is taken in whole before it goes
+    /// on: it would run dry (F-62).
     fn over(mut hops: Vec<Hop>) -> Self {
         for n in 1..hops.len() {
             if hops[n].is_faster(&hops[n - 1]) {
@@ -184,7 +184,7 @@ impl Path {
         Path { hops, priority: 0 }
     }
 
-    /// The same way for packets of another priority.
+    /// This way for packets of another priority.
     pub fn at(self, priority: u8) -> Self {
         Path { priority, ..self }
     }

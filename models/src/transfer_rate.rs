@@ -319,8 +319,8 @@ impl TransferPath {
     }
 
     /// How long the slowest part of the path is busy with a Block of so many octets, a multiple of the STU,
-    /// ps: a link with its Data in one direction or with its Clear_To_Send in the other, the buffers of a link,
-    /// or a host.
+    /// ps: a link with its Data in one direction or with its Clear_To_Send in the other, the buffers of a
+    /// link, or a host.
     pub fn block_time(&self, block: u64) -> u64 {
         self.parts(block).into_iter().map(|(time, _)| time).max().unwrap_or(0)
     }

@@ -419,7 +419,8 @@ proptest! {
     // Each takes as long as four of the others.
     #![proptest_config(property(40, 29))]
 
-    /// Speed changes nothing for a host that sets everything up before traffic starts: routes, ids, VoQ enables.
+    /// Speed changes nothing for a host that sets everything up before traffic starts: routes, ids, VoQ
+    /// enables.
     #[test]
     fn speed_changes_nothing_for_a_host_that_enumerates(
         seed in any::<u64>(), voq in any::<bool>(), agents in any::<bool>(),

@@ -395,9 +395,9 @@ impl<'a> Loops<'a> {
     ///
     /// A buffer is in use while a packet is sent, travels, passes the pipeline of the switch that it reaches,
     /// and is sent on, unless there are buffers behind the inputs. Then a symbol goes back, behind the packet
-    /// of the other direction whose delimiter it has to wait for, and behind the symbols of the packets before
-    /// it that waited as well. In the worst case both the packet that is sent on and that of the other
-    /// direction are the longest there are; those that need a buffer meanwhile are the shortest.
+    /// of the other direction whose delimiter it has to wait for, and behind the symbols of the packets
+    /// before it that waited as well. In the worst case both the packet that is sent on and that of the
+    /// other direction are the longest there are; those that need a buffer meanwhile are the shortest.
     pub fn packets(&self, link: &LinkConfig, device: u32) -> u64 {
         let den = u128::from(link.char_ps.1);
         let symbol = u128::from(link.symbol_chars) * u128::from(link.char_ps.0);
@@ -406,8 +406,8 @@ impl<'a> Loops<'a> {
         let held = self.held(link, device, longest);
         // What is sent on before all of it is here is accepted first, and free by itself: a symbol each.
         let each = 1 + u128::from(held > 0 && self.cuts_through(device));
-        // Symbols from one packet of the other direction to the next; the first rides on the delimiter of that
-        // packet. Each makes the next packet later, and so makes room for more.
+        // Symbols from one packet of the other direction to the next; the first rides on the delimiter of
+        // that packet. Each makes the next packet later, and so makes room for more.
         let mut symbols = each;
         while (longest + (symbols - 1) * symbol).div_ceil(shortest) * each > symbols {
             symbols += 1;
@@ -418,13 +418,13 @@ impl<'a> Loops<'a> {
         1 + behind.div_ceil(shortest) as u64
     }
 
-    /// The same of the end that needs more.
+    /// Buffers with which a link is used fully, of the end that needs more.
     pub fn of_link(&self, link: &LinkConfig) -> u64 {
         self.packets(link, link.a.0).max(self.packets(link, link.b.0))
     }
 
-    /// The same on a link of another medium, for frames of so many octets both ways: the news of a free place
-    /// takes no time of the link.
+    /// Places of a device with which a link of another medium to it is used fully by frames of so many
+    /// octets both ways: the news of a free place takes no time of the link.
     pub fn frames(&self, link: &LinkConfig, device: u32, octets: u32) -> u64 {
         let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
         let frame = u128::from(octets) * num;
@@ -442,8 +442,8 @@ impl<'a> Loops<'a> {
         matches!(forwarding, Some(Forwarding::CutThrough { .. }))
     }
 
-    /// How long a packet that takes so long on a link and goes on at once keeps its receive buffer when all of
-    /// it is there, times the denominator of the link.
+    /// How long a packet that takes so long on a link and goes on at once keeps its receive buffer when
+    /// all of it is there, times the denominator of the link.
     ///
     /// Stored first, it is read then. Cut through, it is read since its head was there: what is left are the
     /// characters of the head, and what a slower output takes longer. With one read at a time such an output

@@ -481,7 +481,8 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
 fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool) -> Vec<&'static str> {
     let upper = &end.upper;
     let in_region = end.job.operation.is_in_region();
-    // No frame crosses a receive buffer, and nobody knows where in one a Put or Get begins. A word lies in one.
+    // No frame crosses a receive buffer, and nobody knows where in one a Put or Get begins. A word lies
+    // in one.
     let is_cut = matches!(end.job.operation, Operation::Put | Operation::Get);
     let left = [
         (upper.poll.0 > 0 || upper.interrupt.0 > 0, "when the upper layer looks"),

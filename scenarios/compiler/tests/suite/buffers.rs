@@ -79,7 +79,7 @@ fn smallest(phy: u64, buffering: &str, rows: &[String]) -> u8 {
     smallest_of(rows.len(), |buffers| system(buffers, phy, buffering, rows))
 }
 
-/// The same of systems with so many buffers each.
+/// The smallest number of buffers with which a system takes as long as with as many as there can be.
 fn smallest_of(rows: usize, system: impl Fn(u8) -> Value) -> u8 {
     let takes = |buffers: u8| takes(&system(buffers), rows);
     let ideal = takes(ENOUGH);
@@ -140,12 +140,12 @@ fn buffers_that_keep_a_link_busy_with_packets_of_mixed_lengths() {
     }
 }
 
-/// A switch that cuts through reads a packet while it comes: when all of it is there the buffer is in use only
-/// for as long as the head took, 3 octets and a delimiter or 4.4 ns. It was said to be in use for the whole
-/// length, and a link that three buffers keep busy to need five.
+/// A switch that cuts through reads a packet while it comes: when all of it is there the buffer is in use
+/// only for as long as the head took, 3 octets and a delimiter or 4.4 ns. It was said to be in use for the
+/// whole length, and a link that three buffers keep busy to need five.
 ///
-/// By hand, in tenths of nanoseconds, with two symbols for each of the r packets above: its acceptance, and its
-/// buffer, which is free later: 1 + ceil((44 + 1120 + r 32 + 1000 + 2 d) / t).
+/// By hand, in tenths of nanoseconds, with two symbols for each of the r packets above: its acceptance,
+/// and its buffer, which is free later: 1 + ceil((44 + 1120 + r 32 + 1000 + 2 d) / t).
 #[test]
 fn buffers_that_keep_a_link_busy_where_packets_are_cut_through() {
     let cut = |buffers: u8, phy: u64, rows: &[String]| {
@@ -175,8 +175,9 @@ fn buffers_that_keep_a_link_busy_where_packets_are_cut_through() {
     }
 }
 
-/// To a faster output a packet is stored first, and read at the pace of that output; to a slower one it is cut
-/// through, and read for as long as that takes longer: of two at half the rate for a whole packet more.
+/// To a faster output a packet is stored first, and read at the pace of that output; to a slower one it is
+/// cut through, and read for as long as that takes longer: of two at half the rate for a whole packet
+/// more.
 #[test]
 fn buffers_in_front_of_outputs_of_another_pace() {
     let system = |buffers: u8, cut: bool, widths: [&str; 3], rows: &[String]| {

@@ -49,13 +49,13 @@ fn near(found: f64, law: f64, share: f64) -> bool {
     (found / law - 1.0).abs() < share
 }
 
-/// What goes into a region, or comes from there, has no Blocks: a Put or Get is frames with whole STUs and one
-/// with the rest, whatever the default of Blocks is. Blocks of 8 KiB in a frame of 32 each were reckoned with, and
-/// a quarter of the rate was said.
+/// What goes into a region, or comes from there, has no Blocks: a Put or Get is frames with whole STUs and
+/// one with the rest, whatever the default of Blocks is. Blocks of 8 KiB in a frame of 32 each were
+/// reckoned with, and a quarter of the rate was said.
 ///
-/// By hand: a frame is cut into packets of 256 octets, with 20 around each and its delimiter, and one of the 62
-/// octets that are around an STU, with 18; a character takes 0.4 ns. On HIPPI-FP 72 octets are around an STU,
-/// eight behind each 1 024 of a frame, four behind all of it; an octet takes 10 ns.
+/// By hand: a frame is cut into packets of 256 octets, with 20 around each and its delimiter, and one of
+/// the 62 octets that are around an STU, with 18; a character takes 0.4 ns. On HIPPI-FP 72 octets are
+/// around an STU, eight behind each 1 024 of a frame, four behind all of it; an octet takes 10 ns.
 #[test]
 fn what_goes_into_a_region_has_no_blocks() {
     let rapidio = |octets: u64| (octets / 256 * 276 + 80) as f64 * 0.4;
@@ -88,9 +88,9 @@ fn what_goes_into_a_region_has_no_blocks() {
 
 /// What is cut through takes its head, not its length, on the way to a link that is not faster.
 ///
-/// By hand, for HIPPI-6400: Data of 32 768 octets with 64 around them are 1 026 micropackets of 40 ns, Control
-/// is two; each way takes 3 ns for the head, 100 ns for the pipeline and 40 ns for each of two links: a round
-/// trip is 41.486 us and brings 32 KiB. It was said to be 82.6 us.
+/// By hand, for HIPPI-6400: Data of 32 768 octets with 64 around them are 1 026 micropackets of 40 ns,
+/// Control is two; each way takes 3 ns for the head, 100 ns for the pipeline and 40 ns for each of two
+/// links: a round trip is 41.486 us and brings 32 KiB. It was said to be 82.6 us.
 #[test]
 fn a_window_where_switches_cut_through() {
     let cut = json!({"forwarding": "cut_through"});
