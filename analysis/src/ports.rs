@@ -61,7 +61,7 @@ const fn row(
 }
 
 /// Every metric of ports, in the order of columns and keys.
-pub(crate) static PORT_ROWS: [PortRow; 19] = [
+pub(crate) static PORT_ROWS: [PortRow; 20] = [
     row(
         "packet_share",
         "share of time in which the transmitter carried packets",
@@ -107,6 +107,9 @@ pub(crate) static PORT_ROWS: [PortRow; 19] = [
     }),
     row("voq_refreshes", "refreshes of the whole state", Shown::Count, Total::Symbols, |stats| {
         stats.voq_refreshes.into()
+    }),
+    row("voq_refresh_messages", "VoQ messages of these refreshes", Shown::Count, Total::None, |stats| {
+        stats.voq_refresh_messages.into()
     }),
     row("xoff_edges", "staging queues stopped", Shown::Count, Total::Sum, |stats| stats.xoff_edges.into()),
     row("xon_edges", "staging queues released", Shown::Count, Total::Sum, |stats| stats.xon_edges.into()),
@@ -156,9 +159,6 @@ pub(crate) static PORT_ROWS: [PortRow; 19] = [
         |stats| stats.output_high_water.into(),
     ),
 ];
-
-/// Ports of which a VoQ message tells (Part 12 3.1).
-const PORTS_OF_MESSAGE: u64 = 6;
 
 /// A port with a link: device, port, totals.
 type Port = (u32, u8, PortStats);
@@ -217,14 +217,10 @@ impl<'a> Ports<'a> {
         self.sum(|stats| u128::from(stats.voq_riding + stats.voq_standalone)) as u64
     }
 
-    /// Of these, messages of refreshes, which say again what was said. One refresh takes a message for every
-    /// six ports of its device; a change that waits to be said is in one of them.
+    /// Of these, messages of refreshes, which say again what was said; a change that waits to be said is in
+    /// one of them. Those of the last refresh may not have gone out.
     pub fn voq_refresh_messages(&self) -> u64 {
-        let of = |(device, _, stats): &Port| {
-            let ports = self.report.run.config.devices[*device as usize].ports.len() as u64;
-            let messages = stats.voq_refreshes * ports.div_ceil(PORTS_OF_MESSAGE);
-            messages.min(stats.voq_riding + stats.voq_standalone)
-        };
+        let of = |(.., stats): &Port| stats.voq_refresh_messages.min(stats.voq_riding + stats.voq_standalone);
         self.linked.iter().map(of).sum()
     }
 
@@ -450,6 +446,7 @@ mod tests {
         voq_lost: 23,
         voq_struck: 0,
         voq_refreshes: 29,
+        voq_refresh_messages: 33,
         xoff_edges: 31,
         xon_edges: 37,
         stopped_ps: 41_000_000,

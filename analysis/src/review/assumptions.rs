@@ -66,7 +66,7 @@ fn leaves(value: &Value, at: &str, out: &mut Vec<(String, String)>) {
 /// What is not modelled, in the words of ARCHITECTURE.md.
 const NOT_MODELLED: [&str; 8] = [
     "symbols inside packets, and periodic credit return on links in packet granularity",
-    "VoQ backpressure, protocols and multicast in virtual channels",
+    "protocols and multicast in virtual channels",
     "finite speed-up into output buffers",
     "more than 192 ports a switch",
     "one read of a receive buffer for several multicast copies",

@@ -19,6 +19,8 @@ const PANELS_SHOWN: usize = 12;
 const HEAT_FROM: usize = 8;
 /// Values that span more than this factor get a logarithmic axis.
 const LOG_FROM: f64 = 30.0;
+/// Bands are drawn down to this share of the least mean where the axis is logarithmic.
+const BAND_BELOW: f64 = 0.1;
 
 /// What to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -203,6 +205,8 @@ struct Scale {
     /// Factor from the unit of the metric to that of the axis.
     factor: f64,
     unit: String,
+    /// A band goes on below a logarithmic axis.
+    cut: bool,
 }
 
 impl Scale {
@@ -215,6 +219,7 @@ impl Scale {
         let means: Vec<&Mean> = shown.flatten().flatten().map(|cell| &cell.mean).collect();
         let top = |mean: &&Mean| mean.mean + if mean.half_width.is_finite() { mean.half_width } else { 0.0 };
         let high = means.iter().map(top).fold(0.0, f64::max);
+        let bottom = |mean: &&Mean| 2.0 * mean.mean - top(mean);
         let low = means.iter().map(|mean| mean.mean).filter(|mean| *mean > 0.0).fold(f64::INFINITY, f64::min);
         let largest = means.iter().map(|mean| mean.mean).fold(0.0, f64::max);
         let positive = means.iter().all(|mean| mean.mean > 0.0) && !means.is_empty();
@@ -238,23 +243,33 @@ impl Scale {
             "us" => Some(1e6),
             _ => None,
         };
+        // Bands are shown whole, unless one reaches 0 or so: that has no place on a logarithmic axis.
+        let floor = low * BAND_BELOW;
+        let (least, most, cut) = match log && !request.heat {
+            true => {
+                let ends = means.iter().map(bottom).filter(|end| *end >= floor);
+                (ends.fold(low, f64::min), high, means.iter().map(bottom).any(|end| end < floor))
+            }
+            false => (low, largest, false),
+        };
         match (ps, log) {
             (Some(ps), true) => Scale {
-                axis: Axis::log_times(low * ps, largest * ps),
+                axis: Axis::log_times(least * ps, most * ps),
                 factor: ps,
                 unit: "logarithmic".into(),
+                cut,
             },
             (Some(ps), false) => {
                 let unit = TimeUnit::for_max(high * ps);
                 let factor = ps / unit.ps as f64;
-                Scale { axis: linear(high * factor, factor), factor, unit: unit.symbol.into() }
+                Scale { axis: linear(high * factor, factor), factor, unit: unit.symbol.into(), cut }
             }
             (None, true) => {
                 let unit = [metric.unit, "logarithmic"].into_iter().filter(|part| !part.is_empty());
                 let unit = unit.collect::<Vec<&str>>().join(", ");
-                Scale { axis: Axis::log(low, largest, Ticks::Plain), factor: 1.0, unit }
+                Scale { axis: Axis::log(least, most, Ticks::Plain), factor: 1.0, unit, cut }
             }
-            (None, false) => Scale { axis: linear(high, 1.0), factor: 1.0, unit: metric.unit.into() },
+            (None, false) => Scale { axis: linear(high, 1.0), factor: 1.0, unit: metric.unit.into(), cut },
         }
     }
 
@@ -432,6 +447,9 @@ fn subtitle(
     });
     if !request.heat && all().any(|cell| cell.saturated) {
         parts.push("pale: saturated".into());
+    }
+    if scale.cut {
+        parts.push("bands that reach 0 or so end at the axis".into());
     }
     if request.log == Some(true) && !scale.axis.log && all().next().is_some() {
         parts.push("linear, as a logarithmic axis has no place for 0".into());
@@ -785,6 +803,26 @@ mod tests {
         assert!(scene(&frame, &data, &request).to_svg().contains(linear));
         let request = Request { log: None, ..request };
         assert!(!scene(&frame, &data, &request).to_svg().contains(linear));
+    }
+
+    /// On a logarithmic axis bands were cut at ends that were those of the means: of 357.6 +- 236 the upper
+    /// quarter. One that goes down to a twentieth of its mean ends at the axis, and that is said.
+    #[test]
+    fn bands_have_their_place_on_logarithmic_axes() {
+        let (frame, data) = example(vec![numbers("load", "", 2)]);
+        let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
+        let drawn = |half_width: f64| {
+            let cell =
+                |mean, half_width| Some(Cell { mean: Mean { mean, half_width, count: 4 }, saturated: false });
+            let cells = vec![vec![vec![cell(1.0, half_width), cell(357.6, 236.0)]]];
+            let scale = Scale::new(&cells, &request);
+            let told = subtitle(&frame, &data, &request, (&cells, &scale), 1);
+            let Axis { low, high, log, .. } = scale.axis;
+            (log && high >= 593.6e3, low <= 1e3 * (1.0 - half_width), told.contains("bands that reach 0"))
+        };
+        assert_eq!(drawn(0.2), (true, true, false));
+        assert_eq!(drawn(0.8), (true, true, false));
+        assert_eq!(drawn(0.95), (true, false, true));
     }
 
     /// What is saturated is drawn paler and said so; nothing is where nothing else is.

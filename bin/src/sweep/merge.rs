@@ -5,8 +5,9 @@ use super::plot;
 use crate::status::Failure;
 use analysis::num::{counted_text, share_text, three_digits};
 use analysis::sweep::table::{estimates, results};
-use analysis::sweep::{ARRIVED_SHARE, Data, METRICS, Mean, OVERALL, metric};
+use analysis::sweep::{ARRIVED_SHARE, Data, METRICS, Mean, OVERALL, Run, metric};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Points in the table on the terminal.
 const SHOWN: usize = 40;
@@ -87,6 +88,7 @@ pub(crate) fn tell(manifest: &Manifest, data: &Data) -> String {
     text += "\nA row is a point, all flows together: the mean over its runs ± half of the 95 % interval.\n";
     text += &meanings(columns().map(|name| metric(name).expect("a metric")));
     text += &stop_rule(manifest, data);
+    text += &requirements(data);
     let stopped = data.runs.values().filter(|run| run.stopped).count() as u64;
     if stopped > 0 {
         let runs = counted_text(stopped, "runs");
@@ -144,6 +146,45 @@ fn unmeasured(manifest: &Manifest, data: &Data) -> String {
          they take all {max}.\n",
         stop.metric, stop.scope
     )
+}
+
+/// How the requirements of the scenario ended, a line, or nothing where there are none.
+pub(super) fn requirements(data: &Data) -> String {
+    let index = |name: &str| metric(name).expect("a metric");
+    let columns = ["required_pass", "required_fail", "required_unknown"].map(index);
+    let value = |run: &Run, column: usize| {
+        let row = run.rows.iter().find(|row| row.scope == OVERALL);
+        row.and_then(|row| row.value(column)).unwrap_or(0.0)
+    };
+    let [pass, fail, unknown] = columns;
+    let judged = || {
+        let has_some =
+            |(_, run): &(&(u32, u32), &Run)| columns.iter().any(|column| value(run, *column) > 0.0);
+        data.runs.iter().filter(has_some)
+    };
+    let all = judged().count() as u64;
+    let points = |column: usize| {
+        let met: BTreeSet<u32> =
+            judged().filter(|(_, run)| value(run, column) > 0.0).map(|((point, _), _)| *point).collect();
+        met.len() as u64
+    };
+    let of = |column: usize| {
+        let runs = judged().filter(|(_, run)| value(run, column) > 0.0).count();
+        let points = counted_text(points(column), "points");
+        format!("in {runs} of {}, at {points} (column {})", counted_text(all, "runs"), METRICS[column].name)
+    };
+    match (points(fail), points(unknown)) {
+        _ if all == 0 => String::new(),
+        (0, 0) => format!("Requirements of the scenario: PASS, all of them in all {all} runs.\n"),
+        (0, _) => {
+            let (too_little, holds) = (of(unknown), METRICS[pass].name);
+            format!(
+                "Requirements of the scenario: too little was measured for one or more {too_little}; the \
+                 others hold (column {holds}).\n"
+            )
+        }
+        _ => format!("Requirements of the scenario: FAIL, one or more {}.\n", of(fail)),
+    }
 }
 
 /// What metrics are, a line for each.

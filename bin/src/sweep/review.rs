@@ -37,6 +37,8 @@ pub(crate) fn review(path: &Path) -> Result<Sweep, Failure> {
     }
     let unmet = merge::stop_rule(&manifest, &data);
     facts.extend(unmet.lines().map(|line| ("stop rule".to_owned(), line.to_owned())));
+    let required = merge::requirements(&data);
+    facts.extend(required.lines().map(|line| ("requirements".to_owned(), line.to_owned())));
     Ok(Sweep {
         title: manifest.frame.title.clone(),
         stamp: format!("{}, seed {}, riosim {}", manifest.frame.name, header.seed, header.riosim),

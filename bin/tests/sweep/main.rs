@@ -43,6 +43,9 @@ const SWEEP: &str = r#"{
     "plots": [{ "metric": "latency_mean_ns" }]
 }"#;
 
+/// Something to require.
+const REQUIRED: &str = r#""require": [{ "flow": "any", "goodput": "< GBPS" }],"#;
+
 const UNTIL_NARROW: &str = r#""replications": {
         "min": 3, "max": 12, "stop": { "metric": "latency_mean_ns", "half_width": "4 %" }
     }"#;
@@ -106,6 +109,26 @@ impl Home {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
+}
+
+/// A sweep whose requirements fail ended like one in which all hold. Four sources of at least a fifth of
+/// links of 20 Gb/s get more than 1 Gb/s through, and not 100, in each of two runs at 24 points.
+#[test]
+fn requirements_that_fail_are_told_at_the_end() {
+    for (limit, told) in [
+        ("100 Gb/s", "Requirements of the scenario: PASS, all of them in all 48 runs."),
+        ("1 Gb/s", "FAIL, one or more in 48 of 48 runs, at 24 points (column required_fail)."),
+    ] {
+        let home = Home::new();
+        let required = REQUIRED.replace("GBPS", limit);
+        home.write("small.json", &SCENARIO.replacen("\"run\"", &format!("{required} \"run\""), 1));
+        home.write("sweep.json", &SWEEP.replace("5 }", "2 }"));
+        let text = home.ok(&["sweep", "sweep.json", "--out", "study", "--quiet"]);
+        assert!(text.contains(told), "{limit}: {text}");
+    }
+    // Nothing is said where nothing is required.
+    let home = Home::new();
+    assert!(!home.ok(&["sweep", "sweep.json", "--out", "study", "--quiet"]).contains("Requirements"));
 }
 
 #[test]

@@ -31,8 +31,8 @@ impl<P: Build> Links<P> {
         }
         tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
         cold.stats.voq_refreshes += 1;
+        let groups = self.voq_groups(port);
         let rx = &self.ports[port.index()].rx;
-        let groups = self.config.devices[rx.device as usize].ports.len().div_ceil(6) as u8;
         let (timing, checks) = (self.timings[rx.timing as usize].wire, rx.special & special::CHECK != 0);
         for group in 0..groups {
             let slot = self.ports[port.index()].rx.wire.due(now, Function::Stype2, timing);
@@ -40,6 +40,7 @@ impl<P: Build> Links<P> {
                 end.note_place(now, slot.start);
             }
             let stats = &mut self.cold[port.index()].stats;
+            stats.voq_refresh_messages += 1;
             if slot.riding {
                 stats.voq_riding += 1;
             } else {
@@ -80,7 +81,17 @@ impl<P: Build> Links<P> {
         cold.stats.voq_refreshes += 1;
         // What fell due before is sent with it.
         tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
+        let groups = u64::from(self.voq_groups(port));
+        let end = self.ends.get(port.index()).and_then(Option::as_ref);
+        let channels = u64::from(end.map_or(0, |end| end.linked_channels()));
+        self.cold[port.index()].stats.voq_refresh_messages += groups * (1 + channels);
         true
+    }
+
+    /// How many VoQ messages tell of all ports of the device of `port`: each is about six.
+    pub(super) fn voq_groups(&self, port: PortId) -> u8 {
+        let device = self.ports[port.index()].rx.device;
+        self.config.devices[device as usize].ports.len().div_ceil(6) as u8
     }
 }
 

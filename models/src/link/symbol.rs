@@ -373,6 +373,12 @@ impl End {
         self.channels.as_ref().is_some_and(|channels| channels.linked)
     }
 
+    /// Channels beside VC0 with which messages through it are linked.
+    pub fn linked_channels(&self) -> u8 {
+        let linked = self.channels.as_ref().filter(|channels| channels.linked);
+        linked.map_or(0, |channels| channels.names().count())
+    }
+
     /// A status of a channel becomes due, 0 for VC0.
     pub fn tell_of(&mut self, channel: u8) {
         self.link.tell_of(channel);

@@ -39,6 +39,9 @@ pub struct PortStats {
     pub voq_struck: u64,
     /// Refreshes of the whole state sent through this port.
     pub voq_refreshes: u64,
+    /// VoQ messages of these refreshes: one for every six ports of the device, and where they are linked with
+    /// virtual channels for each of these and VC0.
+    pub voq_refresh_messages: u64,
     /// Staging queues of this port stopped (edges).
     pub xoff_edges: u64,
     /// Staging queues of this port released (edges).

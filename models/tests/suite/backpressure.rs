@@ -469,6 +469,7 @@ fn messages_that_do_not_ride_are_charged_to_the_link() {
         assert_eq!(port.voq_refreshes > 10, refresh.is_some());
         assert_eq!(port.voq_riding, port.voq_refreshes);
         assert_eq!(port.voq_standalone, 2 * port.voq_refreshes);
+        assert_eq!(port.voq_refresh_messages, 3 * port.voq_refreshes);
         assert_eq!(port.symbol_ps, port.voq_standalone * T_CS, "nothing else needs characters");
         // No other gap: from the first packet's start to the last packet's end.
         let first = log.deliveries[0].at.0 - T;

@@ -177,7 +177,10 @@ fn a_linked_refresh_tells_every_channel() {
         let device = net.config.devices.len() as u32 - 1;
         net.config.symbol_losses = vec![SymbolLoss { device, port: 0, kind: LossKind::Xon, nth: 3 }];
         let (log, outcome) = net.run(1_000 * T);
-        (log.of(0).count(), totals(&outcome, device, 0).voq_lost)
+        let port = totals(&outcome, device, 0);
+        // A message for VC0 and for each of the two channels.
+        assert_eq!((port.voq_refreshes > 5, port.voq_refresh_messages), (refresh, 3 * port.voq_refreshes));
+        (log.of(0).count(), port.voq_lost)
     };
     let (with, without) = (run(true), run(false));
     assert_eq!([with.1, without.1], [1, 1]);

@@ -246,9 +246,19 @@ fn judgement(detector: &Detector) -> String {
 fn detector_lines(config: &FabricConfig, all: Vec<fabric::Headroom>) -> Vec<(String, String)> {
     let lengths = fabric::Lengths::of(config);
     let line = |found: fabric::Headroom| {
-        let beyond = found.beyond.map_or(String::new(), |more| {
-            format!("; with {more} more, packets for other ports do not wait for each other's either")
-        });
+        let leaves_out = |switch: &SwitchConfig| switch.leave_out_stopped;
+        let beyond = match found.beyond {
+            // What is not counted has no bound.
+            _ if fabric::switch(config, found.device).is_some_and(leaves_out) => {
+                "; packets that the next hop has stopped are not counted, and may take them all \
+                 (leave_out_stopped)"
+                    .into()
+            }
+            Some(more) => {
+                format!("; with {more} more, packets for other ports do not wait for each other's either")
+            }
+            None => String::new(),
+        };
         let since = found.since.map_or(String::new(), |at| format!("from {} on ", time_text(at.0)));
         let text = format!(
             "{since}{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \

@@ -260,12 +260,13 @@ impl<P: Build> Links<P> {
         }
         tx.refresh_at = refresh::due_after(tx.refresh_at, now, cold.refresh_every);
         cold.stats.voq_refreshes += 1;
-        let device = self.ports[port.index()].rx.device;
-        let groups = self.config.devices[device as usize].ports.len().div_ceil(6);
+        let groups = self.voq_groups(port);
         let channels = self.channels_mut(port).names().count();
         for channel in (0..groups).flat_map(|_| 0..=channels) {
             self.end(port).tell_of(channel);
-            self.cold[port.index()].stats.voq_riding += 1;
+            let stats = &mut self.cold[port.index()].stats;
+            stats.voq_riding += 1;
+            stats.voq_refresh_messages += 1;
         }
     }
 

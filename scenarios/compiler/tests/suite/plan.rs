@@ -657,7 +657,14 @@ fn places_above_a_threshold_are_counted() {
     assert_eq!(codes, ["SC081"]);
     // One place more for each of four inputs.
     value["switch"] = json!({"input_buffers": 17});
-    assert!(tell(&value).1.is_empty());
+    let (line, codes) = tell(&value);
+    assert!(codes.is_empty() && line.contains("; with 5 more, packets for other ports"), "{line}");
+    // What is not counted has no bound: then nothing is promised to packets for other ports.
+    value["topology"] = json!({"chain": {"switches": 2, "endpoints_per_switch": 2}});
+    value["switch"]["leave_out_stopped"] = json!(true);
+    let (line, _) = tell(&value);
+    assert!(line.contains("stopped are not counted") && !line.contains("for other ports"), "{line}");
+    value["topology"] = json!({"single_switch": {"ports": 4}});
     // In output buffers the packets of all three other neighbours come on top.
     value["switch"] = json!({"buffering": "output", "buffer_packets": 23});
     value["voq"]["verdict"] = json!("shared");
