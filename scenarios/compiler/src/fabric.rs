@@ -19,7 +19,7 @@ use blocks::NO_BLOCK;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use headroom::{Headroom, detectors, priorities};
-pub use walk::{Fate, Walk, walk};
+pub use walk::{Fate, Walk, walk, walk_on};
 
 /// `wires[device][port]` = (link, neighbour, port of the neighbour).
 pub type Wires = Vec<Vec<Option<(u32, u32, u8)>>>;
@@ -54,6 +54,34 @@ pub(crate) fn lost<'a>(
 ) -> impl Iterator<Item = (&'a (u32, u32), &'a Fate)> {
     let segment = |device: u32| config.translation.segments.get(device as usize);
     walk.lost.iter().filter(move |((id, switch), _)| segment(config.owners[*id as usize]) == segment(*switch))
+}
+
+/// What a walk has shown, as far as reports tell it: the walk itself knows each turn, and is as large as the
+/// fabric.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routes {
+    /// Ways from one link between switches to another that some packet goes.
+    pub turns: u32,
+    /// How often an id is not reached from a switch with endpoints.
+    pub lost: usize,
+    /// Links that can wait for each other ([`channel_cycle`]).
+    pub circle: Option<Vec<(u32, u8)>>,
+    /// Links that can wait for what only shares a staging queue ([`stopping_cycle`]); not looked for where
+    /// there is a circle in any case.
+    pub stopping: Option<Vec<(u32, u8)>>,
+}
+
+impl Routes {
+    /// What a walk through this fabric has shown.
+    pub fn new(config: &FabricConfig, walk: &Walk) -> Self {
+        let circle = channel_cycle(config, walk);
+        Routes {
+            turns: walk.turns.iter().flatten().map(|outputs| outputs.len()).sum(),
+            lost: lost(config, walk).count(),
+            stopping: if circle.is_none() { stopping_cycle(config, walk) } else { None },
+            circle,
+        }
+    }
 }
 
 /// Walks all destination ids and all links and reports every place where a next-hop value differs from the
@@ -234,7 +262,7 @@ pub fn shared_pools(config: &FabricConfig) -> usize {
 ///
 /// Vertices are the directed links between switches, edges the turns that some packet makes.
 pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {
-    if walk::turns_in_circles(&walk.turns, &wires(config)) { cycle(&turns(config, walk)) } else { None }
+    if walk.circles { cycle(&turns(config, walk)) } else { None }
 }
 
 /// A cycle where links also wait for what only shares a staging queue with their packets: a message about
