@@ -6,8 +6,8 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, IdTable, InputQueueing, LinkConfig,
-    NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
+    BLOCK, Block, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, IdTable, InputQueueing,
+    LinkConfig, NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -117,13 +117,24 @@ pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
             continue;
         }
         let before = wrong.len();
-        for id in 0..config.id_space {
-            let expected = next.map_or(NO_PORT, |next| expected_port(config, next, id));
-            let found = own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT);
-            // An endpoint holds no set for a group: multicast injection is unstaged.
-            if found != expected {
-                let text = format!("{}: id {id}: next hop {found}, neighbour {expected}", device.path);
-                wrong.push(((d, id), text));
+        for first in (0..config.id_space).step_by(BLOCK) {
+            let (index, end) = (first as usize / BLOCK, first as usize + BLOCK);
+            let behind = next.and_then(|next| blocks.of[next as usize].get(index).copied());
+            let whole = next.is_none_or(|next| behind.is_none() || blocks.lengths[next as usize] >= end);
+            if whole
+                && own.next_hop.len() >= end
+                && alike.is_right_at_end(&own.next_hop.blocks()[index], behind.unwrap_or(NO_BLOCK))
+            {
+                continue;
+            }
+            for id in first..config.id_space.min(first + BLOCK as u32) {
+                let expected = next.map_or(NO_PORT, |next| expected_port(config, next, id));
+                let found = own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT);
+                // An endpoint holds no set for a group: multicast injection is unstaged.
+                if found != expected {
+                    let text = format!("{}: id {id}: next hop {found}, neighbour {expected}", device.path);
+                    wrong.push(((d, id), text));
+                }
             }
         }
         if wrong.len() == before {
@@ -134,7 +145,7 @@ pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
     wrong.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Blocks whose next hops are right, as found. Switches share blocks, and their neighbours do: what was
+/// Blocks whose next hops are right, as found. Devices share blocks, and their neighbours do: what was
 /// looked at in two of them is not looked at again.
 struct Alike<'a> {
     blocks: &'a Blocks,
@@ -143,6 +154,8 @@ struct Alike<'a> {
     special: Vec<bool>,
     /// Of each way of each block: a block of the neighbour there with which all is right.
     right: Vec<Vec<Option<u32>>>,
+    /// Of each block: one of an endpoint's table before it with which all is right.
+    right_at_ends: Vec<Option<*const [u8; BLOCK]>>,
 }
 
 impl<'a> Alike<'a> {
@@ -156,7 +169,29 @@ impl<'a> Alike<'a> {
             blocks,
             special: blocks.distinct.iter().map(|block| block.iter().any(is_special)).collect(),
             right: blocks.ways.iter().map(|ways| vec![None; ways.len()]).collect(),
+            right_at_ends: vec![None; blocks.distinct.len()],
         }
+    }
+
+    /// Port to which an entry of a block of the neighbour leads, [`NO_PORT`] if it is not one port.
+    fn expected(blocks: &Blocks, next: u32, bit: usize) -> u8 {
+        match blocks.distinct.get(next as usize).map(|block| block[bit].egress) {
+            Some(Egress::Port(port)) => port,
+            _ => NO_PORT,
+        }
+    }
+
+    /// Whether all of a block of an endpoint's table are right, before the block `next` of its neighbour.
+    fn is_right_at_end(&mut self, own: &Block<u8>, next: u32) -> bool {
+        let known = self.right_at_ends.get_mut(next as usize);
+        if known.as_ref().is_some_and(|known| **known == Some(Arc::as_ptr(own))) {
+            return true;
+        }
+        let right = (0..BLOCK).all(|bit| own[bit] == Self::expected(self.blocks, next, bit));
+        if let (true, Some(known)) = (right, known) {
+            *known = Some(Arc::as_ptr(own));
+        }
+        right
     }
 
     /// Whether all next hops of the block `own` of a switch are right; `here` are the blocks of all devices.
@@ -172,11 +207,7 @@ impl<'a> Alike<'a> {
             if *known == Some(next) {
                 continue;
             }
-            let other = self.blocks.distinct.get(next as usize);
-            let expected = |bit: usize| match other.map(|other| other[bit].egress) {
-                Some(Egress::Port(port)) => port,
-                _ => NO_PORT,
-            };
+            let expected = |bit: usize| Self::expected(self.blocks, next, bit);
             let leads = |bit: &usize| through >> bit & 1 == 1;
             if (0..BLOCK).filter(leads).any(|bit| block[bit].next_hop != expected(bit)) {
                 return false;
