@@ -108,7 +108,7 @@ fn a_program_takes_each_pdu_once() {
             "name": "t", "topology": {"single_switch": {"ports": 2}},
             "traffic": [
                 {"name": "program", "from": "all",
-                 "session": {"program": {"collective": "barrier", "octets": 300, "eager": 0},
+                 "session": {"program": {"collective": "barrier", "eager": 0},
                              "faults": [{"from": "ep/0", "to": "ep/1", "message": "data", "nth": 1,
                                          "fate": "duplicate"},
                                         {"from": "ep/1", "to": "ep/0", "message": "data", "nth": 2,

@@ -69,13 +69,13 @@ fn compile_into(name: &str, spec: &Spec, out: &mut Vec<Diagnostic>) -> Option<Va
     tables::next_hops(&mut config);
     c.check_sets(&config);
     config.voq_writes = c.voq_writes(&config);
-    let walk = c.follow(&config);
+    let (walk, routes) = c.follow(&config);
     let before = c.out.len();
     let demand = flow::compile(&mut c, &mut config, &walk);
     if c.out.len() == before {
         c.lost(&config, &walk);
     }
-    c.finish(config, demand, name)
+    c.finish(config, routes, demand, name)
 }
 
 impl Compiler<'_> {
@@ -188,7 +188,13 @@ impl Compiler<'_> {
     }
 
     /// Times of the run, labels, what to measure.
-    fn finish(&mut self, mut config: FabricConfig, demand: flow::Demand, name: &str) -> Option<Variant> {
+    fn finish(
+        &mut self,
+        mut config: FabricConfig,
+        routes: fabric::Routes,
+        demand: flow::Demand,
+        name: &str,
+    ) -> Option<Variant> {
         config.sample_every = match self.run.sample_every {
             Period::Off => None,
             Period::Auto => Some(sampling::every(self.run.until, &config)),
@@ -263,6 +269,7 @@ impl Compiler<'_> {
             hot,
             compare_with: None,
             offered: demand.offered,
+            routes,
             require,
         })
     }

@@ -445,6 +445,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC115", "frame longer than the MTU that its nodes agree on"),
     ("SC119", "operations that hardly ever come whole"),
     ("SC120", "time that the run does not reach"),
+    ("SC121", "more frames at a time than a host has places for"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

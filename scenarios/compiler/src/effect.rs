@@ -293,8 +293,12 @@ fn loss(loss: &LaneLossSpec) -> (u64, u8) {
 pub(crate) struct Anyway {
     /// What switches have of the settings at which not all of them look.
     pub switch: SwitchSpec,
+    /// What hosts have of theirs.
+    pub host: &'static HostSpec,
     /// Whether a flow is one of a protocol that runs on hosts.
     pub runs_on_hosts: fn(&FlowSpec) -> bool,
+    /// The program of a flow, with the key of what carries its messages.
+    pub program_of: fn(&FlowSpec) -> Option<(&'static str, &ProgramSpec)>,
 }
 
 /// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do
@@ -358,9 +362,26 @@ pub(crate) fn in_no_run(
             useless(format!("/traffic/{n}/to/permutation/seed"), message, help);
         }
     }
+    barriers(runs, anyway, out);
     off::check(given, anyway, compiled, out);
     if off::is_on(compiled) {
         unjudged(compiled, out);
+    }
+}
+
+/// Octets of programs that are barriers in every run. What collectives have anyway says nothing: a file with
+/// all defaults written out gives it to barriers, too.
+fn barriers(runs: &[&Spec], anyway: &Anyway, out: &mut Vec<Diagnostic>) {
+    for n in 0..runs.first().map_or(0, |spec| spec.traffic.len()) {
+        let programs = || runs.iter().filter_map(|spec| (anyway.program_of)(spec.traffic.get(n)?));
+        let is_barrier = |own: &ProgramSpec| own.collective == Some(CollectiveKind::Barrier);
+        let given = |own: &ProgramSpec| own.octets.is_some_and(|octets| octets != ProgramSpec::VECTOR);
+        let Some((key, _)) = programs().find(|(_, own)| given(own)) else { continue };
+        if programs().all(|(_, own)| is_barrier(own)) {
+            let message = "this has no effect here: messages of a barrier carry no vector";
+            let finding = Diagnostic::error("SC051", format!("/traffic/{n}/{key}/program/octets"), message);
+            out.push(finding.help("leave it out, or use another collective operation"));
+        }
     }
 }
 

@@ -155,7 +155,12 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
 pub(crate) fn unasked(spec: &Spec) -> Anyway {
     let own = spec.switch.clone().unwrap_or_default();
     let bare = SwitchSpec { iterations: None, buffer_packets: None, ..own };
-    Anyway { switch: with_switch_preset(&bare, &switch_defaults()), runs_on_hosts: flow::is_protocol }
+    Anyway {
+        switch: with_switch_preset(&bare, &switch_defaults()),
+        host: host_defaults(),
+        runs_on_hosts: flow::is_protocol,
+        program_of: flow::program_of,
+    }
 }
 
 /// User settings over what their preset says over `lower`.

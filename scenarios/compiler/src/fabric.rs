@@ -6,8 +6,8 @@ mod headroom;
 mod walk;
 
 use models::config::{
-    BLOCK, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, Forwarding, IdTable, InputQueueing,
-    LinkConfig, NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
+    BLOCK, Block, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, Forwarding, IdTable,
+    InputQueueing, LinkConfig, NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
 };
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -19,7 +19,7 @@ use blocks::NO_BLOCK;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use headroom::{Headroom, detectors, priorities};
-pub use walk::{Fate, Walk, walk};
+pub use walk::{Fate, Walk, walk, walk_on};
 
 /// `wires[device][port]` = (link, neighbour, port of the neighbour).
 pub type Wires = Vec<Vec<Option<(u32, u32, u8)>>>;
@@ -56,6 +56,34 @@ pub(crate) fn lost<'a>(
     walk.lost.iter().filter(move |((id, switch), _)| segment(config.owners[*id as usize]) == segment(*switch))
 }
 
+/// What a walk has shown, as far as reports tell it: the walk itself knows each turn, and is as large as the
+/// fabric.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Routes {
+    /// Ways from one link between switches to another that some packet goes.
+    pub turns: u32,
+    /// How often an id is not reached from a switch with endpoints.
+    pub lost: usize,
+    /// Links that can wait for each other ([`channel_cycle`]).
+    pub circle: Option<Vec<(u32, u8)>>,
+    /// Links that can wait for what only shares a staging queue ([`stopping_cycle`]); not looked for where
+    /// there is a circle in any case.
+    pub stopping: Option<Vec<(u32, u8)>>,
+}
+
+impl Routes {
+    /// What a walk through this fabric has shown.
+    pub fn new(config: &FabricConfig, walk: &Walk) -> Self {
+        let circle = channel_cycle(config, walk);
+        Routes {
+            turns: walk.turns.iter().flatten().map(|outputs| outputs.len()).sum(),
+            lost: lost(config, walk).count(),
+            stopping: if circle.is_none() { stopping_cycle(config, walk) } else { None },
+            circle,
+        }
+    }
+}
+
 /// Walks all destination ids and all links and reports every place where a next-hop value differs from the
 /// egress port in the neighbour's own table. Empty = the two levels agree.
 pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
@@ -89,13 +117,24 @@ pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
             continue;
         }
         let before = wrong.len();
-        for id in 0..config.id_space {
-            let expected = next.map_or(NO_PORT, |next| expected_port(config, next, id));
-            let found = own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT);
-            // An endpoint holds no set for a group: multicast injection is unstaged.
-            if found != expected {
-                let text = format!("{}: id {id}: next hop {found}, neighbour {expected}", device.path);
-                wrong.push(((d, id), text));
+        for first in (0..config.id_space).step_by(BLOCK) {
+            let (index, end) = (first as usize / BLOCK, first as usize + BLOCK);
+            let behind = next.and_then(|next| blocks.of[next as usize].get(index).copied());
+            let whole = next.is_none_or(|next| behind.is_none() || blocks.lengths[next as usize] >= end);
+            if whole
+                && own.next_hop.len() >= end
+                && alike.is_right_at_end(&own.next_hop.blocks()[index], behind.unwrap_or(NO_BLOCK))
+            {
+                continue;
+            }
+            for id in first..config.id_space.min(first + BLOCK as u32) {
+                let expected = next.map_or(NO_PORT, |next| expected_port(config, next, id));
+                let found = own.next_hop.get(id as usize).copied().unwrap_or(NO_PORT);
+                // An endpoint holds no set for a group: multicast injection is unstaged.
+                if found != expected {
+                    let text = format!("{}: id {id}: next hop {found}, neighbour {expected}", device.path);
+                    wrong.push(((d, id), text));
+                }
             }
         }
         if wrong.len() == before {
@@ -106,7 +145,7 @@ pub fn check_next_hops(config: &FabricConfig) -> Vec<String> {
     wrong.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Blocks whose next hops are right, as found. Switches share blocks, and their neighbours do: what was
+/// Blocks whose next hops are right, as found. Devices share blocks, and their neighbours do: what was
 /// looked at in two of them is not looked at again.
 struct Alike<'a> {
     blocks: &'a Blocks,
@@ -115,6 +154,8 @@ struct Alike<'a> {
     special: Vec<bool>,
     /// Of each way of each block: a block of the neighbour there with which all is right.
     right: Vec<Vec<Option<u32>>>,
+    /// Of each block: one of an endpoint's table before it with which all is right.
+    right_at_ends: Vec<Option<*const [u8; BLOCK]>>,
 }
 
 impl<'a> Alike<'a> {
@@ -128,7 +169,29 @@ impl<'a> Alike<'a> {
             blocks,
             special: blocks.distinct.iter().map(|block| block.iter().any(is_special)).collect(),
             right: blocks.ways.iter().map(|ways| vec![None; ways.len()]).collect(),
+            right_at_ends: vec![None; blocks.distinct.len()],
         }
+    }
+
+    /// Port to which an entry of a block of the neighbour leads, [`NO_PORT`] if it is not one port.
+    fn expected(blocks: &Blocks, next: u32, bit: usize) -> u8 {
+        match blocks.distinct.get(next as usize).map(|block| block[bit].egress) {
+            Some(Egress::Port(port)) => port,
+            _ => NO_PORT,
+        }
+    }
+
+    /// Whether all of a block of an endpoint's table are right, before the block `next` of its neighbour.
+    fn is_right_at_end(&mut self, own: &Block<u8>, next: u32) -> bool {
+        let known = self.right_at_ends.get_mut(next as usize);
+        if known.as_ref().is_some_and(|known| **known == Some(Arc::as_ptr(own))) {
+            return true;
+        }
+        let right = (0..BLOCK).all(|bit| own[bit] == Self::expected(self.blocks, next, bit));
+        if let (true, Some(known)) = (right, known) {
+            *known = Some(Arc::as_ptr(own));
+        }
+        right
     }
 
     /// Whether all next hops of the block `own` of a switch are right; `here` are the blocks of all devices.
@@ -144,11 +207,7 @@ impl<'a> Alike<'a> {
             if *known == Some(next) {
                 continue;
             }
-            let other = self.blocks.distinct.get(next as usize);
-            let expected = |bit: usize| match other.map(|other| other[bit].egress) {
-                Some(Egress::Port(port)) => port,
-                _ => NO_PORT,
-            };
+            let expected = |bit: usize| Self::expected(self.blocks, next, bit);
             let leads = |bit: &usize| through >> bit & 1 == 1;
             if (0..BLOCK).filter(leads).any(|bit| block[bit].next_hop != expected(bit)) {
                 return false;
@@ -234,7 +293,7 @@ pub fn shared_pools(config: &FabricConfig) -> usize {
 ///
 /// Vertices are the directed links between switches, edges the turns that some packet makes.
 pub fn channel_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {
-    if walk::turns_in_circles(&walk.turns, &wires(config)) { cycle(&turns(config, walk)) } else { None }
+    if walk.circles { cycle(&turns(config, walk)) } else { None }
 }
 
 /// A cycle where links also wait for what only shares a staging queue with their packets: a message about

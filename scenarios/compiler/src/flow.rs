@@ -243,6 +243,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     t.sources.sort_by_key(|source| (source.endpoint, source.flow));
     config.sources = t.sources;
     config.agents = hosts::agents(c, t.parts);
+    transfer::crowds(c, config);
     t.demand
 }
 

@@ -1,6 +1,7 @@
 //! What a scenario becomes: runs that are ready to start, and what the reports need to know about them.
 
 use crate::diagnostic::Diagnostics;
+use crate::fabric::Routes;
 use crate::units::Comparison;
 use models::config::FabricConfig;
 use models::sim_core::Time;
@@ -46,6 +47,8 @@ pub struct Variant {
     pub compare_with: Option<String>,
     /// Offered load of every flow of the file.
     pub offered: Vec<Offered>,
+    /// What following every packet by the routes has shown.
+    pub routes: Routes,
     /// What results must show.
     pub require: Vec<Requirement>,
 }

@@ -110,7 +110,7 @@ fn describe(variant: &Variant, out: &mut String) {
     if !translators.is_empty() {
         table(out, "translators", translators);
     }
-    routes(config, out);
+    routes(variant, out);
     if let Some(lookahead) = config.links.iter().map(lookahead).min() {
         let _ = writeln!(
             out,
@@ -366,19 +366,16 @@ fn link_lines(variant: &Variant) -> Vec<(String, String)> {
         .collect()
 }
 
-fn routes(config: &FabricConfig, out: &mut String) {
-    let walk = fabric::walk(config);
+fn routes(variant: &Variant, out: &mut String) {
+    let (config, routes) = (&*variant.config, &variant.routes);
     let wrong = fabric::check_next_hops(config);
-    let turns: u32 = walk.turns.iter().flatten().map(|outputs| outputs.len()).sum();
-    let lost = match fabric::lost(config, &walk).count() {
+    let lost = match routes.lost {
         0 => "every id is reached from every switch with endpoints".to_owned(),
         lost => format!("{lost} times an id is not reached from a switch with endpoints"),
     };
-    let verdict = match fabric::channel_cycle(config, &walk) {
+    let verdict = match &routes.circle {
         Some(cycle) => format!("a circle of {} links can deadlock", cycle.len()),
-        None if fabric::stopping_cycle(config, &walk).is_some() => {
-            "routes alone cannot deadlock, VoQ messages may".to_owned()
-        }
+        None if routes.stopping.is_some() => "routes alone cannot deadlock, VoQ messages may".to_owned(),
         // A pool full of packets one way keeps those the other way from the outputs that are free.
         None if fabric::shared_pools(config) > 1 => {
             "routes alone cannot deadlock, pools that outputs share may".to_owned()
@@ -391,7 +388,7 @@ fn routes(config: &FabricConfig, out: &mut String) {
             format!("{wrong} times a routing table names a next port that the neighbour will not choose")
         }
     };
-    let turns = match turns {
+    let turns = match routes.turns {
         0 => "no packet goes from one link between switches to another".to_owned(),
         turns => format!(
             "packets go in {} from one link between switches to another",

@@ -301,8 +301,9 @@ impl Compiler<'_> {
     }
 
     /// Follows every route: does everything arrive, can the fabric deadlock?
-    pub fn follow(&mut self, config: &FabricConfig) -> fabric::Walk {
+    pub fn follow(&mut self, config: &FabricConfig) -> (fabric::Walk, fabric::Routes) {
         let walk = fabric::walk(config);
+        let routes = fabric::Routes::new(config, &walk);
         let accepted = *filled(&filled(&self.spec.routing).allow_deadlock);
         let name = |device: u32| config.devices[device as usize].path.as_str();
         let mut found = Vec::new();
@@ -317,8 +318,8 @@ impl Compiler<'_> {
             found.push(
                 Diagnostic::error("SC021", "/routing/tables", message).help("correct one of these switches"),
             );
-        } else if let Some(cycle) = fabric::channel_cycle(config, &walk) {
-            let message = format!("links can wait for each other in a circle: {}", circle(config, &cycle));
+        } else if let Some(cycle) = &routes.circle {
+            let message = format!("links can wait for each other in a circle: {}", circle(config, cycle));
             let finding = if accepted {
                 Diagnostic::warning("SC075", "/routing/allow_deadlock", message)
             } else {
@@ -326,10 +327,10 @@ impl Compiler<'_> {
                     .help("use another routing method, or accept it with \"allow_deadlock\": true")
             };
             found.push(finding);
-        } else if let Some(cycle) = fabric::stopping_cycle(config, &walk) {
+        } else if let Some(cycle) = &routes.stopping {
             let message = format!(
                 "staging queues that ports share can stop each other in a circle: {}",
-                circle(config, &cycle)
+                circle(config, cycle)
             );
             let help = "\"per_port\" staging, or the verdict \"per_ingress\"";
             found.push(Diagnostic::warning("SC076", "/voq/staging", message).help(help));
@@ -342,7 +343,7 @@ impl Compiler<'_> {
             found.push(Diagnostic::warning("SC076", "/voq/verdict", message).help(help));
         }
         self.out.append(&mut found);
-        walk
+        (walk, routes)
     }
 
     /// Destinations that some endpoints cannot reach; where traffic needs them, the traffic finds the error.

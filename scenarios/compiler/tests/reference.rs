@@ -149,7 +149,8 @@ fn examples(folder: &str) -> BTreeMap<String, String> {
             if is_code(line) {
                 // Its message ends where the next one begins, or before the line that counts them.
                 let mut message = Vec::new();
-                while let Some(next) = lines.next_if(|next| !is_code(next) && !next.ends_with("warnings")) {
+                let counts = |line: &str| line.ends_with(" warnings") || line.ends_with(", 1 warning");
+                while let Some(next) = lines.next_if(|next| !is_code(next) && !counts(next)) {
                     message.push(next.trim_end());
                 }
                 found

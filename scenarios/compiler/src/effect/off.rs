@@ -6,8 +6,13 @@ use crate::names;
 use crate::plan::Variant;
 use crate::source::escape;
 use crate::spec::*;
-use models::config::{Arbitration, Buffering, DeviceModel, SwitchConfig};
+use models::agent::echo::EchoConfig;
+use models::agent::initialise::ProcessorConfig;
+use models::config::{
+    Arbitration, Buffering, Carrier, DeviceModel, FabricConfig, ProtocolConfig, SwitchConfig,
+};
 use serde_json::Value;
+use std::any::Any;
 
 /// Settings of a switch that only VoQ backpressure looks at. Of an endpoint it is the first alone.
 const OF_DEVICES: [&str; 3] = ["staging", "queue_quota", "leave_out_stopped"];
@@ -63,6 +68,52 @@ pub(super) fn check(
 /// Whether VoQ backpressure is on in any run.
 pub(super) fn is_on(compiled: &[(Spec, Option<Variant>)]) -> bool {
     compiled.iter().any(|(spec, _)| filled(&spec.voq).enabled == Some(true))
+}
+
+/// What there is in some run that hosts do something with.
+#[derive(Default)]
+struct Used {
+    /// Messages, PDUs, doorbells and frames wait for them.
+    queue: bool,
+    /// Messages and doorbells may be answered by RETRY.
+    retries: bool,
+    /// Packets of type 9 are made ahead.
+    streams: bool,
+}
+
+impl Used {
+    fn by(&mut self, config: &FabricConfig) {
+        for protocol in config.agents.iter().flat_map(|agent| &agent.parts).map(|part| &part.protocol) {
+            match protocol {
+                ProtocolConfig::Workload { carrier } | ProtocolConfig::Rpc { carrier, .. } => {
+                    self.carried(*carrier);
+                }
+                ProtocolConfig::Linx(node) => self.carried(node.carrier),
+                // Each contact of a peer says what goes there.
+                ProtocolConfig::Session(_) => *self = Used { queue: true, retries: true, streams: true },
+                ProtocolConfig::Transfer(_) | ProtocolConfig::Translator(_) => {
+                    (self.queue, self.streams) = (true, true);
+                }
+                ProtocolConfig::Enumerate { .. } => {}
+                ProtocolConfig::Plugged(settings) => {
+                    let settings: &dyn Any = &**settings;
+                    if let Some(echo) = settings.downcast_ref::<EchoConfig>() {
+                        self.carried(echo.carrier);
+                    } else if !settings.is::<ProcessorConfig>() {
+                        *self = Used { queue: true, retries: true, streams: true };
+                    }
+                }
+            }
+        }
+    }
+
+    fn carried(&mut self, carrier: Carrier) {
+        match carrier {
+            Carrier::Message { .. } | Carrier::Doorbell { .. } => (self.queue, self.retries) = (true, true),
+            Carrier::Stream { .. } => (self.queue, self.streams) = (true, true),
+            Carrier::Read | Carrier::Write => {}
+        }
+    }
 }
 
 /// What is looked at.
@@ -171,6 +222,50 @@ impl Seen<'_> {
             if !used {
                 let places = self.written(key, |_| true);
                 self.tell(places, why, "leave it out, or give a flow that needs it");
+            }
+        }
+        if hosts {
+            self.hosts(anyway);
+        }
+        let sessions =
+            || compiled.iter().flat_map(|(spec, _)| &spec.traffic).filter_map(|f| f.session.as_ref());
+        if sessions().next().is_some() && sessions().all(|own| own.program.is_some()) {
+            let places = self.written("endpoint/session/consumer", |own| !own.is_null());
+            let help = "leave it out: calculations of a program take their time";
+            self.tell(places, "PDUs go to the program of the endpoint as they come", help);
+        }
+    }
+
+    /// What hosts do only with some of what their flows send.
+    fn hosts(&mut self, anyway: &Anyway) {
+        let mut used = Used::default();
+        for (_, run) in self.compiled {
+            match run {
+                Some(run) => used.by(&run.config),
+                None => return,
+            }
+        }
+        let plain = serde_json::to_value(anyway.host).expect("settings are JSON");
+        let queue = "what comes is answered without the host, or handed over at once";
+        for (key, used, why, help) in [
+            ("rx_service", used.queue, queue, "leave it out, or give a flow of messages or streams"),
+            ("rx_queue", used.queue, queue, "leave it out, or give a flow of messages or streams"),
+            (
+                "retry_delay",
+                used.retries,
+                "nothing is sent that RETRY would answer",
+                "leave it out, or give a flow of messages",
+            ),
+            (
+                "stream_packets",
+                used.streams,
+                "no packets of type 9 are sent",
+                "leave it out, or give a flow of streams",
+            ),
+        ] {
+            if !used {
+                let places = self.written(&format!("endpoint/host/{key}"), |own| *own != plain[key]);
+                self.tell(places, why, help);
             }
         }
     }

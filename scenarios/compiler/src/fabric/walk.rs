@@ -4,6 +4,11 @@ use super::blocks::NO_BLOCK;
 use super::{Blocks, Wires, mask_behind, switch, wires};
 use models::config::{BLOCK, Egress, FabricConfig, NO_OWNER, PortSet, Route};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Blocks of ids for which a thread is worth its start.
+const BLOCKS_OF_A_THREAD: usize = 64;
 
 /// Where packets for an id end that enter the fabric at a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,20 +22,32 @@ pub enum Fate {
 }
 
 /// What following every packet through the tables shows.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Walk {
     /// Entry switches from which packets for an id do not arrive: (id, switch) -> why.
     pub lost: BTreeMap<(u32, u32), Fate>,
     /// `turns[switch][input]` = outputs to which some packet turns from that input; inputs and outputs that
     /// lead to other switches only.
-    pub turns: Vec<Vec<PortSet>>,
+    pub turns: Turns,
+    /// Whether links wait for each other in a circle by these turns.
+    pub(super) circles: bool,
 }
+
+/// Outputs by switch and input.
+type Turns = Vec<Vec<PortSet>>;
 
 /// Follows packets for every used id from every switch that has endpoints.
 ///
 /// Ids of a block go together, one bit each: a switch hands those that it sends through one port on at once.
 /// What is lost, or could go round for ever, is followed alone.
 pub fn walk(config: &FabricConfig) -> Walk {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    walk_on(config, cores.min(config.id_space as usize / BLOCK / BLOCKS_OF_A_THREAD))
+}
+
+/// As [`walk`], on so many threads. What it shows does not depend on them: each block of ids is followed on
+/// one of them, as if it were the only one, and what they show is put together.
+pub fn walk_on(config: &FabricConfig, threads: usize) -> Walk {
     let wires = wires(config);
     let entries: Vec<u32> = (0..config.devices.len() as u32)
         .filter(|&d| {
@@ -38,20 +55,20 @@ pub fn walk(config: &FabricConfig) -> Walk {
                 && wires[d as usize].iter().flatten().any(|&(_, other, _)| switch(config, other).is_none())
         })
         .collect();
-    let mut walk = Walk {
-        lost: BTreeMap::new(),
-        turns: config.devices.iter().map(|d| vec![PortSet::EMPTY; d.ports.len()]).collect(),
-    };
+    let mut walk = Walk::default();
     let blocks = Blocks::new(config);
     let groups = groups(&blocks);
     let is_used = |id: u32| {
         !groups.contains(&id) && config.owners.get(id as usize).is_some_and(|&owner| owner != NO_OWNER)
     };
-    let mut doubtful = Together::new(config, &wires, &blocks).walk(&entries, is_used, &mut walk.turns);
-    if turns_in_circles(&walk.turns, &wires) {
+    let mut doubtful;
+    (doubtful, walk.turns) = shared_out(config, &wires, &blocks, &entries, &is_used, threads);
+    walk.circles = turns_in_circles(&walk.turns, &wires);
+    if walk.circles {
         doubtful = (0..config.id_space).filter(|&id| is_used(id)).collect();
     }
     let mut fates: Vec<Option<Option<Fate>>> = vec![None; config.devices.len()];
+    let alone = doubtful.len() + groups.len();
     for id in doubtful {
         let mut known = Vec::new();
         for &entry in &entries {
@@ -62,7 +79,49 @@ pub fn walk(config: &FabricConfig) -> Walk {
     for &id in groups.range(..config.id_space) {
         turns_of_group(config, &wires, &entries, id, &mut walk);
     }
+    if alone > 0 && !walk.circles {
+        walk.circles = turns_in_circles(&walk.turns, &wires);
+    }
     walk
+}
+
+/// Follows the ids of all blocks, each block on the thread that comes to it first; those that do not arrive,
+/// and the turns.
+fn shared_out(
+    config: &FabricConfig,
+    wires: &Wires,
+    blocks: &Blocks,
+    entries: &[u32],
+    is_used: &(impl Fn(u32) -> bool + Sync),
+    threads: usize,
+) -> (Vec<u32>, Turns) {
+    let next = AtomicUsize::new(0);
+    let one = || {
+        let mut turns: Turns = config.devices.iter().map(|d| vec![PortSet::EMPTY; d.ports.len()]).collect();
+        let mut together = Together::new(config, wires, blocks);
+        let mut lost = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= (config.id_space as usize).div_ceil(BLOCK) {
+                return (lost, turns);
+            }
+            together.walk(index, entries, is_used, &mut turns, &mut lost);
+        }
+    };
+    let (mut lost, turns) = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(one)).collect();
+        let (mut lost, mut turns) = one();
+        for other in others {
+            let (more, also) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            lost.extend(more);
+            for (outputs, also) in turns.iter_mut().flatten().zip(also.into_iter().flatten()) {
+                *outputs |= also;
+            }
+        }
+        (lost, turns)
+    });
+    lost.sort_unstable();
+    (lost, turns)
 }
 
 /// Ids that some switch copies.
@@ -109,36 +168,35 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// Follows all used ids; those that do not arrive.
+    /// Follows the used ids of a block; those that do not arrive are `lost`.
     fn walk(
         &mut self,
+        index: usize,
         entries: &[u32],
-        is_used: impl Fn(u32) -> bool,
-        turns: &mut [Vec<PortSet>],
-    ) -> Vec<u32> {
-        let mut lost = Vec::new();
-        for first in (0..self.config.id_space).step_by(BLOCK) {
-            let ids = first..self.config.id_space.min(first + BLOCK as u32);
-            let used = ids.clone().filter(|&id| is_used(id)).fold(0, |bits, id| bits | 1u64 << (id - first));
-            if used == 0 {
-                continue;
-            }
-            self.blocks.place(first as usize / BLOCK, &mut self.here);
-            self.passed.fill(0);
-            let mut astray = 0;
-            for &entry in entries {
-                self.open.push((entry, None, used));
-                while let Some((device, ingress, packets)) = self.open.pop() {
-                    astray |= self.step(first, (device, ingress), packets, turns);
-                }
-            }
-            lost.extend(ids.filter(|id| astray >> (id - first) & 1 == 1));
+        is_used: &impl Fn(u32) -> bool,
+        turns: &mut Turns,
+        lost: &mut Vec<u32>,
+    ) {
+        let first = (index * BLOCK) as u32;
+        let ids = first..self.config.id_space.min(first + BLOCK as u32);
+        let used = ids.clone().filter(|&id| is_used(id)).fold(0, |bits, id| bits | 1u64 << (id - first));
+        if used == 0 {
+            return;
         }
-        lost
+        self.blocks.place(index, &mut self.here);
+        self.passed.fill(0);
+        let mut astray = 0;
+        for &entry in entries {
+            self.open.push((entry, None, used));
+            while let Some((device, ingress, packets)) = self.open.pop() {
+                astray |= self.step(first, (device, ingress), packets, turns);
+            }
+        }
+        lost.extend(ids.filter(|id| astray >> (id - first) & 1 == 1));
     }
 
     /// Packets are in a switch; those that get no further, or end where they should not.
-    fn step(&mut self, first: u32, at: (u32, Option<u8>), packets: u64, turns: &mut [Vec<PortSet>]) -> u64 {
+    fn step(&mut self, first: u32, at: (u32, Option<u8>), packets: u64, turns: &mut Turns) -> u64 {
         let device = at.0 as usize;
         let new = packets & !self.passed[device];
         self.passed[device] |= packets;
@@ -197,7 +255,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
 }
 
 /// Whether links wait for each other in a circle by these turns; without one no packet goes round for ever.
-pub(super) fn turns_in_circles(turns: &[Vec<PortSet>], wires: &Wires) -> bool {
+fn turns_in_circles(turns: &[Vec<PortSet>], wires: &Wires) -> bool {
     #[derive(Copy, Clone, PartialEq)]
     enum Seen {
         Never,

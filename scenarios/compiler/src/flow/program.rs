@@ -10,8 +10,6 @@ use models::goal::{Action, Schedule, collective};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Octets of a collective operation.
-const VECTOR: u64 = 65_536;
 /// Octets of the longest message.
 const LONGEST: u64 = 1 << 30;
 /// Most operations of a rank.
@@ -28,7 +26,7 @@ pub(crate) fn expand(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out:
         let (key, Some(program)) = (kind.keys()[0], kind.program_mut(flow)) else { continue };
         program.eager.get_or_insert(65_536);
         if program.collective.is_some() {
-            program.octets.get_or_insert(VECTOR);
+            program.octets.get_or_insert(ProgramSpec::VECTOR);
         }
         let Some(file) = program.file.take() else { continue };
         match read(&file) {
@@ -165,7 +163,7 @@ fn schedule(c: &mut Compiler<'_>, at: &str, spec: &ProgramSpec, ranks: usize) ->
         None
     };
     let number = ranks as u32;
-    let octets = spec.octets.unwrap_or(VECTOR);
+    let octets = spec.octets.unwrap_or(ProgramSpec::VECTOR);
     let schedule = match (&spec.text, spec.collective) {
         (Some(lines), None) => match crate::goal::read(&lines.join("\n")) {
             Ok(schedule) => schedule,

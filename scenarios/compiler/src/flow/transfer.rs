@@ -1,6 +1,7 @@
 //! Flows of Scheduled Transfer: every endpoint of `from` and `to` becomes an end.
 
 mod check;
+mod crowd;
 mod declared;
 mod few;
 mod idle;
@@ -19,6 +20,7 @@ use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::translators::{STREAM_STU, stu_max};
 use crate::units::Ratio;
+pub(super) use crowd::warn as crowds;
 use declared::Declared;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
@@ -679,54 +681,99 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
         for part in agent.parts.iter().filter(|part| part.flow == flow) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
             for &peer_id in end.peers.iter().take(PAIRS_MAX) {
-                let owner = *config.owners.get(usize::from(peer_id))?;
-                let own = Software::mean(&agent.host);
-                let other = config.agents.iter().find(|agent| agent.device == owner);
-                let theirs = other.map_or_else(Software::default, |other| Software::mean(&other.host));
-                let is_read = end.job.operation.is_read();
-                let (source, destination) = if is_read { (theirs, own) } else { (own, theirs) };
-                let peer = end_of(other, flow).unwrap_or(end);
-                let receiver = if is_read { end } else { peer };
-                // From the source of the octets to their destination.
-                let (from, to) = if is_read { (owner, agent.id as u16) } else { (agent.device, peer_id) };
-                let steps = config.translation.way(from, to, &config.owners);
-                let passed = || steps.iter().filter_map(|step| step.translator);
-                let sender = if is_read { peer } else { end };
-                let cut = sender.protocol.cut_stu.min(receiver.protocol.max_stu);
-                let stu = passed().map(lowered).fold(1 << cut, u32::min);
-                // A medium that carries no longer ones bounds what is cut for it.
-                let stu = if steps.len() > 1 { stu.min(stu_max(sender.medium)) } else { stu };
+                let pair = Pair::new(config, &roads, (agent, end, flow), peer_id)?;
+                let outpaced = pair.is_outpaced();
+                let Pair { way, end, slots, stu, destination, .. } = pair;
                 let clock = Clock(agent.clock);
-                let stripes = stripes(config, flow, end);
-                let slots = receiver.protocol.slots;
-                // What a source says of Blocks follows from its STUs, and may be lowered on the way.
-                let most = layout::max_block(cut, sender.protocol.trailers);
-                let most = passed().map(|own| own.limits.max_block).min().unwrap_or(u16::MAX).min(most);
-                let blocksize = end.job.blocksize.min(most);
-                // No frame crosses the border of a Block; in a region there are none.
-                let block = 1u32.checked_shl(blocksize.into()).unwrap_or(u32::MAX);
-                let stu = if end.job.operation.is_in_region() { stu } else { stu.min(block) };
-                let way = without_competition(config, &roads, &steps, (stu, sender.priority))?
-                    .between(source, destination);
-                let end = TransferConfig {
-                    job: TransferJob { blocksize, ..end.job },
-                    ..TransferConfig::clone(end)
-                };
+                let stripes = stripes(config, flow, &end);
                 let op_timeout = clock.fabric(end.protocol.op_timeout);
                 let (time, bound) = way.bound(&end, slots, stripes as u64, op_timeout);
-                let (job, unit) = (&end.job, u64::from(stu));
-                let frames = match job.operation.is_in_region() {
-                    true => job.bytes.div_ceil(unit).saturating_mul(job.concurrent.into()),
-                    false => job.enabled().saturating_mul(u64::from(block).div_ceil(unit)),
-                };
-                // What is left of a Block that ends with its Transfer is no more than that.
-                let all = job.bytes.div_ceil(unit).saturating_mul(u64::from(job.concurrent).min(job.count));
-                let crowded = way.stus_in(destination.rx) > 0 && frames.min(all) > destination.places;
+                let frames = enabled_frames(&end.job, stu);
+                let crowded = outpaced && frames > destination.places;
                 ways.push(Slowest { way, end, clock, stripes, slots, crowded, time, bound });
             }
         }
     }
     ways.into_iter().max_by_key(|slowest| slowest.time)
+}
+
+/// Frames of Data that a job may have on their way at a time over one connection.
+fn enabled_frames(job: &TransferJob, stu: u32) -> u64 {
+    let unit = u64::from(stu);
+    let frames = match job.operation.is_in_region() {
+        true => job.bytes.div_ceil(unit).saturating_mul(job.concurrent.into()),
+        false => job.enabled().saturating_mul((1u64 << job.blocksize).div_ceil(unit)),
+    };
+    // What is left of a Block that ends with its Transfer is no more than that.
+    frames.min(job.bytes.div_ceil(unit).saturating_mul(u64::from(job.concurrent).min(job.count)))
+}
+
+/// Two ends of a flow, and what goes between them.
+struct Pair {
+    way: TransferPath,
+    /// The end that asks, with the Blocks that translators leave it.
+    end: TransferConfig,
+    /// Slots of the end that receives Data.
+    slots: u16,
+    /// Octets of an STU.
+    stu: u32,
+    /// Device of the host to which Data goes, and what frames take there in the mean.
+    to: u32,
+    destination: Software,
+    /// No translator is between them.
+    is_direct: bool,
+}
+
+impl Pair {
+    /// Time from one frame of Data to the next, as fast as they come, ps.
+    fn pace(&self) -> u64 {
+        let [source, _] = self.way.hosts;
+        self.way.data_busy().max(source.tx)
+    }
+
+    /// Whether Data comes faster than its host takes it.
+    fn is_outpaced(&self) -> bool {
+        self.destination.rx >= self.pace().max(1)
+    }
+
+    /// Of an end of a flow and its peer. `None`: there is no way between them.
+    fn new(
+        config: &FabricConfig,
+        roads: &Roads<'_>,
+        (agent, end, flow): (&AgentConfig, &TransferConfig, u16),
+        peer_id: u16,
+    ) -> Option<Self> {
+        let owner = *config.owners.get(usize::from(peer_id))?;
+        let own = Software::mean(&agent.host);
+        let other = config.agents.iter().find(|agent| agent.device == owner);
+        let theirs = other.map_or_else(Software::default, |other| Software::mean(&other.host));
+        let is_read = end.job.operation.is_read();
+        let (source, destination) = if is_read { (theirs, own) } else { (own, theirs) };
+        let peer = end_of(other, flow).unwrap_or(end);
+        let receiver = if is_read { end } else { peer };
+        // From the source of the octets to their destination.
+        let (from, to) = if is_read { (owner, agent.id as u16) } else { (agent.device, peer_id) };
+        let steps = config.translation.way(from, to, &config.owners);
+        let passed = || steps.iter().filter_map(|step| step.translator);
+        let sender = if is_read { peer } else { end };
+        let cut = sender.protocol.cut_stu.min(receiver.protocol.max_stu);
+        let stu = passed().map(lowered).fold(1 << cut, u32::min);
+        // A medium that carries no longer ones bounds what is cut for it.
+        let stu = if steps.len() > 1 { stu.min(stu_max(sender.medium)) } else { stu };
+        let slots = receiver.protocol.slots;
+        // What a source says of Blocks follows from its STUs, and may be lowered on the way.
+        let most = layout::max_block(cut, sender.protocol.trailers);
+        let most = passed().map(|own| own.limits.max_block).min().unwrap_or(u16::MAX).min(most);
+        let blocksize = end.job.blocksize.min(most);
+        // No frame crosses the border of a Block; in a region there are none.
+        let block = 1u32.checked_shl(blocksize.into()).unwrap_or(u32::MAX);
+        let stu = if end.job.operation.is_in_region() { stu } else { stu.min(block) };
+        let way = without_competition(config, roads, &steps, (stu, sender.priority))?;
+        let way = way.between(source, destination);
+        let end = TransferConfig { job: TransferJob { blocksize, ..end.job }, ..TransferConfig::clone(end) };
+        let to = if is_read { agent.device } else { owner };
+        Some(Pair { way, end, slots, stu, to, destination, is_direct: steps.len() == 1 })
+    }
 }
 
 /// The way by these steps, with hosts that take no time and translators that take what they take in the mean.

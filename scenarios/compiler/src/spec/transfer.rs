@@ -303,6 +303,11 @@ pub struct ProgramSpec {
     pub eager: Option<u64>,
 }
 
+impl ProgramSpec {
+    /// Octets of a collective operation, unless they are given.
+    pub const VECTOR: u64 = 65_536;
+}
+
 /// A collective operation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -163,6 +163,23 @@ fn the_checker_finds_what_is_wrong_in_shared_tables() {
         }
     }
     assert_eq!((of(&bad), paths.len()), (paths, 40));
+    // A table that is right elsewhere: all ids for which the two switches go different ways are wrong.
+    let tables = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Endpoint(endpoint) => Some(endpoint.next_hop.clone()),
+        DeviceModel::Switch(_) => None,
+    };
+    let other = good.devices.iter().filter_map(tables).find(|table| !Arc::ptr_eq(table, &shared));
+    let other = other.expect("the table of another switch");
+    let mut bad = good.clone();
+    let last =
+        good.devices.iter().rposition(|device| tables(device).is_some_and(|t| Arc::ptr_eq(&t, &shared)));
+    let last = last.expect("an endpoint");
+    let DeviceModel::Endpoint(endpoint) = &mut bad.devices[last].model else { unreachable!() };
+    endpoint.next_hop = other.clone();
+    let differ = (0..good.id_space as usize).filter(|&id| shared[id] != other[id]);
+    let differ: Vec<_> = differ.map(|id| (bad.devices[last].path.clone(), id.to_string())).collect();
+    assert!(differ.len() >= 40);
+    assert_eq!(of(&bad), differ);
 }
 
 /// What a device knows of its neighbour's routes is read from the neighbour's own table: when the fabric is

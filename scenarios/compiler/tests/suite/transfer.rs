@@ -628,6 +628,69 @@ fn a_rate_says_that_frames_may_find_no_place() {
     assert!(!says(r#""rx_service": "100 ns", "rx_queue": 4"#));
 }
 
+/// The host of the destination takes 1 us for each frame of 1024 octets, which the links carry in 0.46 us,
+/// with all headers.
+///
+/// A Transfer of 20 frames comes at once: the last is there 19 x 0.46 us after the first, when 8 have been
+/// taken, and 12 wait. Of longer ones 8 Blocks of 8 frames are enabled: of these a round trip of 3 us keeps 3
+/// away, and 7 x 0.46 us from the first frame of a Block to its last keep 3. So at least 58 wait. Three have
+/// three times as many, but of 60 frames that come at once over one link the host takes 27 meanwhile, and 33
+/// wait. With fewer places frames are lost, and that is told; where the places suffice, or frames do not come
+/// faster than they are taken, neither is.
+#[test]
+fn hosts_without_places_are_warned_of() {
+    let long = r#""bytes": 1000000, "stu": 1024, "count": 2"#;
+    let read = r#""operation": "read", "bytes": 1000000, "stu": 1024, "count": 2"#;
+    let once = r#""bytes": 20000, "stu": 1024, "count": 4"#;
+    let puts =
+        r#""operation": "put", "bytes": 1024, "stu": 1024, "count": 200, "concurrent": 16, "slots": 65535"#;
+    let slow = r#", "tx_service": "1100 ns""#;
+    for (senders, st, more, places, told) in [
+        (1, once, "", 11, Some(12)),
+        (1, once, "", 12, None),
+        (1, once, slow, 3, None),
+        (1, long, "", 56, Some(58)),
+        (1, long, "", 60, None),
+        (1, read, "", 56, Some(58)),
+        (1, read, "", 60, None),
+        (1, puts, "", 10, Some(13)),
+        (1, puts, "", 15, None),
+        (3, once, "", 32, Some(33)),
+        (3, once, "", 33, None),
+        (3, long, "", 172, Some(174)),
+        (3, long, "", 190, None),
+    ] {
+        let from: Vec<String> = (0..senders).map(|n| format!("\"ep/{n}\"")).collect();
+        let text = format!(
+            r#"{{
+                "name": "test", "topology": {{"single_switch": {{"ports": {}}}}},
+                "endpoint": {{"host": {{"rx_service": "1 us", "rx_queue": {places}{more}}}}},
+                "traffic": [{{"name": "t", "from": [{}], "to": "ep/{senders}", "st": {{{st}}}}}],
+                "run": {{"until": "1 s", "warmup": "0 ps", "sample_every": "off"}}
+            }}"#,
+            senders + 1,
+            from.join(", ")
+        );
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let items = plan.warnings.items.iter().filter(|item| item.code == "SC121");
+        let said: Vec<(&str, &str)> = items.map(|i| (i.pointer.as_str(), i.message.as_str())).collect();
+        let variant = &plan.variants[0];
+        let mut simulation = Simulation::new(variant.config.clone(), RunOptions::default(), ());
+        assert_eq!(simulation.run(variant.until, u64::MAX), Progress::Drained);
+        let facts = simulation.finish().1.protocols[0].facts;
+        let lost = facts[models::probe::ProtocolFact::Discarded as usize];
+        let what = format!("{senders} senders, {places} places of {st}: {said:?}, {lost} lost");
+        assert_eq!((said.len(), lost > 0), (usize::from(told.is_some()), told.is_some()), "{what}");
+        if let (Some(frames), [(pointer, message)]) = (told, &said[..]) {
+            assert_eq!(*pointer, "/endpoint/host/rx_queue");
+            assert!(
+                message.starts_with(&format!("{frames} frames of Data over {senders} connection")),
+                "{what}"
+            );
+        }
+    }
+}
+
 /// What is automatic is a time of the fabric: the protocol clock of a host changes nothing, with losses
 /// either.
 #[test]

@@ -233,3 +233,80 @@ fn settings_of_what_is_off_are_mistakes() {
     let off = plan(&json!({"voq": {"enabled": false}, "switch": {"leave_out_stopped": true}}));
     assert_eq!(places(&off.warnings.items, "SC051"), [("/switch/leave_out_stopped", Severity::Warning)]);
 }
+
+/// Hosts do some things only for some of what is sent: a setting of these is a mistake where no run has
+/// that. What is sent is what the flows say, whatever their kind.
+#[test]
+fn settings_of_hosts_that_nothing_needs_are_mistakes() {
+    let arrivals = json!({"poisson": {"load": 0.1}});
+    let carried = |key: &str, by: Value| {
+        let mut flow = json!({"name": key, "from": "ep/0", "to": "ep/1", "arrivals": arrivals});
+        flow[key] = by;
+        flow
+    };
+    let read = carried("rpc", json!({"via": "read"}));
+    let write = carried("rpc", json!({"via": "write"}));
+    let pdus = carried("streams", json!({}));
+    let mail = carried("messages", json!({}));
+    let echo = |by: &str| carried("echo", json!({"carrier": by}));
+    let transfer = json!({"name": "t", "from": "ep/0", "to": "ep/1", "st": {"bytes": 65_536}});
+    let sessions = carried("session", json!({}));
+    let linx = carried("linx", json!({}));
+    let all = json!({"rx_service": "1 us", "rx_queue": 8, "retry_delay": "1 us", "stream_packets": 2});
+    let with = |flow: &Value| json!({"traffic": [flow], "endpoint": {"host": all}});
+    let bare = ["rx_service", "rx_queue", "retry_delay", "stream_packets"];
+    for (flow, law) in [
+        (&read, &bare[..]),
+        (&write, &bare),
+        (&pdus, &["retry_delay"]),
+        (&echo("stream"), &["retry_delay"]),
+        (&transfer, &["retry_delay"]),
+        (&mail, &["stream_packets"]),
+        (&echo("message"), &["stream_packets"]),
+        (&linx, &["stream_packets"]),
+    ] {
+        let law: Vec<String> = law.iter().map(|key| format!("/endpoint/host/{key}")).collect();
+        let law: Vec<_> = law.iter().map(|place| (place.as_str(), Severity::Error)).collect();
+        assert_eq!(places(&errors(&with(flow)), "SC051"), law, "{flow}");
+    }
+    let fine = |fields: Value| assert_eq!(places(&plan(&fields).warnings.items, "SC051"), [], "{fields}");
+    fine(with(&sessions));
+    fine(json!({"traffic": [pdus, mail], "endpoint": {"host": all}}));
+    // a variant makes it right; what is so anyway says nothing
+    fine(json!({"traffic": [read], "endpoint": {"host": {"rx_service": "1 us"}},
+                "variants": [{"name": "a"}, {"name": "b", "set": {"/traffic/0/rpc/via": "message"}}]}));
+    fine(json!({"traffic": [read], "endpoint": {"host": {
+        "rx_service": "0 ps", "rx_queue": 1024, "retry_delay": "0 ps", "stream_packets": 1,
+        "tx_service": "1 us"
+    }}}));
+}
+
+/// A program takes what comes for it, and a barrier has no vector: a setting of either is a mistake, unless
+/// some run has a use for it.
+#[test]
+fn settings_that_a_program_leaves_alone_are_mistakes() {
+    let ranks =
+        |key: &str, program: Value| json!({"name": "ranks", "from": "all", key: {"program": program}});
+    let consumer = json!({"session": {"consumer": {"service": "1 us"}}});
+    let broadcast = json!({"collective": "broadcast"});
+    let barrier = |octets: u64| json!({"collective": "barrier", "octets": octets});
+    let plain = json!({"name": "plain", "from": "ep/0", "to": "ep/1", "session": {"protocol": 701},
+                       "arrivals": {"poisson": {"load": 0.1}}});
+    let program = ranks("session", broadcast.clone());
+    let found = errors(&json!({"traffic": [program], "endpoint": consumer}));
+    assert_eq!(places(&found, "SC051"), [("/endpoint/session/consumer", Severity::Error)]);
+    for key in ["linx", "session", "st"] {
+        let found = errors(&json!({"traffic": [ranks(key, barrier(4_096))]}));
+        let place = format!("/traffic/0/{key}/program/octets");
+        assert_eq!(places(&found, "SC051"), [(place.as_str(), Severity::Error)]);
+    }
+    for fields in [
+        json!({"traffic": [program, plain], "endpoint": consumer}),
+        json!({"traffic": [ranks("st", barrier(65_536))]}),
+        json!({"traffic": [ranks("st", json!({"collective": "broadcast", "octets": 4_096}))],
+               "variants": [{"name": "a"},
+                            {"name": "b", "set": {"/traffic/0/st/program/collective": "barrier"}}]}),
+    ] {
+        assert_eq!(places(&plan(&fields).warnings.items, "SC051"), [], "{fields}");
+    }
+}

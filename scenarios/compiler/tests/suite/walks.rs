@@ -3,7 +3,7 @@
 use super::fabric::{config, instances, scenario};
 use models::config::*;
 use models::sim_core::{Purpose, Stream};
-use scenarios::fabric::{Fate, channel_cycle, walk, wires};
+use scenarios::fabric::{Fate, channel_cycle, walk, walk_on, wires};
 use scenarios::{check_next_hops, next_hops};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,6 +111,9 @@ fn together_is_one_by_one() {
             second_level(&config);
             let (lost, turns) = one_by_one(&config);
             let found = walk(&config);
+            for threads in [2, 5] {
+                assert!(walk_on(&config, threads) == found, "{topology}: {threads} threads");
+            }
             let named: BTreeMap<(u32, u32), Fate> =
                 found.lost.iter().map(|(&at, f)| (at, turned(f))).collect();
             assert_eq!(named, lost, "{topology}");
