@@ -155,6 +155,48 @@ pub fn climbs(series: &[f64]) -> bool {
     z > 2.326 && last - first > 0.25 * mean(series)
 }
 
+/// Whether a series is at another level, higher or lower, from some time on that leaves an eighth of it on
+/// either side: by more than a quarter of its mean, and by Student's t of two means at a level of one in a
+/// hundred, shared by all the times that are tried (Bonferroni). What is not normal, or depends on its
+/// neighbours, is further from its mean than the level says; the quarter keeps most of that out.
+pub fn steps(series: &[f64]) -> bool {
+    let n = series.len();
+    if n < 8 {
+        return false;
+    }
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let squares = |part: &[f64]| {
+        let middle = mean(part);
+        part.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>()
+    };
+    let edge = (n / 8).max(2);
+    let times = n - 2 * edge + 1;
+    let freedom = n as u32 - 2;
+    let apart = |at: usize| {
+        let (first, last) = series.split_at(at);
+        let difference = libm::fabs(mean(last) - mean(first));
+        let inverse = 1.0 / first.len() as f64 + 1.0 / last.len() as f64;
+        let error = libm::sqrt((squares(first) + squares(last)) / f64::from(freedom) * inverse);
+        (difference > 0.25 * libm::fabs(mean(series))).then_some((difference, error))
+    };
+    let mut found = (edge..=n - edge).filter_map(apart).peekable();
+    found.peek().is_some() && {
+        let bound = student_t_quantile(1.0 - 0.005 / times as f64, freedom);
+        found.any(|(difference, error)| difference > bound * error)
+    }
+}
+
+/// Whether a series climbs or falls.
+fn trends(series: &[f64]) -> bool {
+    let back: Vec<f64> = series.iter().rev().copied().collect();
+    climbs(series) || climbs(&back)
+}
+
+/// Whether a series does not stay where it is: it climbs, falls, or steps.
+pub(crate) fn wanders(series: &[f64]) -> bool {
+    trends(series) || steps(series)
+}
+
 /// By which share the mean of the second half of a series differs from that of all of it, if that is more
 /// than `share`, and more than the half width of the 95 % interval of the second half: then a mean depends on
 /// how long a run is. The same without the first eighth, where all of it does not differ: a rise at the
@@ -172,8 +214,7 @@ pub(crate) fn shift(series: &[f64], share: f64) -> Option<f64> {
         return None;
     }
     // what climbs all the time is far from its mean in each half
-    let back = || series.iter().rev().copied().collect::<Vec<f64>>();
-    let trend = || (climbs(series) || climbs(&back())).then(|| between(series));
+    let trend = || trends(series).then(|| between(series));
     of(series).or_else(|| of(&series[series.len() / 8..])).or_else(trend)
 }
 
@@ -349,6 +390,62 @@ mod tests {
         for still in [&down, &flat, &slight, &vec![1.0; 16], &ramp[..7].to_vec()] {
             assert!(!climbs(still), "{still:?}");
         }
+    }
+
+    /// About normal with mean 10 and deviation 5: the sum of twelve numbers below one, by Knuth's generator.
+    fn noise(state: &mut u64) -> Vec<f64> {
+        let mut below_one = || {
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (*state >> 33) as f64 / f64::from(1_u32 << 31)
+        };
+        (0..16).map(|_| 10.0 + 5.0 * ((0..12).map(|_| below_one()).sum::<f64>() - 6.0)).collect()
+    }
+
+    /// Of 10 000 series without a step, 100 in the mean are said to have one where the level is one in a
+    /// hundred, with a standard deviation of 10; Bonferroni makes it fewer. The noise is so strong that a
+    /// quarter of the mean hides next to none of them (with 6 of 16 values it is 0.97 standard errors).
+    #[test]
+    fn noise_steps_as_seldom_as_the_level_says() {
+        let mut state = 1;
+        let found = (0..10_000).filter(|_| steps(&noise(&mut state))).count();
+        println!("{found} of 10 000");
+        assert!((20..=130).contains(&found), "{found} of 10 000");
+    }
+
+    /// A step after 10 of 16 parts by k standard errors of the difference: with k = 8 Student's t is about
+    /// 8 with a deviation of 1.8, and its bound with 13 times tried is 4.5, so that 2 in 100 are missed at
+    /// most. Up and down are found as often. With k = 1 next to none is.
+    #[test]
+    fn a_step_of_eight_standard_errors_is_found() {
+        let error = 5.0 * libm::sqrt(1.0 / 10.0 + 1.0 / 6.0);
+        let mut state = 2;
+        let mut found = |k: f64, base: f64| {
+            let stepped = |values: Vec<f64>| -> Vec<f64> {
+                let with = |(n, value)| if n < 10 { base + value } else { base + value + k * error };
+                values.into_iter().enumerate().map(with).collect()
+            };
+            (0..1_000).filter(|_| steps(&stepped(noise(&mut state)))).count()
+        };
+        let counts = [(8.0, 0.0), (-8.0, 30.0), (1.0, 0.0), (-1.0, 0.0)].map(|(k, base)| found(k, base));
+        println!("{counts:?}");
+        assert!(counts[0] >= 980 && counts[1] >= 980 && counts[2] <= 50 && counts[3] <= 50, "{counts:?}");
+    }
+
+    /// By hand: 10 of 16 at 4 and 6 at 2 have the mean 3.25, of which 2 is more than a quarter, and no error
+    /// at all; 4 to 3.4 is less than a quarter. The last one of sixteen is left out, and where only it is
+    /// another one, or only the first, no times apart differ enough.
+    #[test]
+    fn a_step_is_a_long_way() {
+        let after = |count: usize, first: f64, last: f64| -> Vec<f64> {
+            (0..16).map(|n| if n < count { first } else { last }).collect()
+        };
+        for (count, first, last) in [(10, 4.0, 2.0), (10, 2.0, 4.0), (14, 4.0, 2.0), (2, 4.0, 2.0)] {
+            assert!(steps(&after(count, first, last)), "{count} of {first}, then {last}");
+        }
+        for (count, first, last) in [(10, 4.0, 3.4), (10, 3.4, 4.0), (15, 4.0, 2.0), (1, 2.0, 4.0)] {
+            assert!(!steps(&after(count, first, last)), "{count} of {first}, then {last}");
+        }
+        assert!(!steps(&[0.0; 16]) && !steps(&after(4, 4.0, 2.0)[..7]));
     }
 
     /// By hand: 1 to 16 have the mean 8.5, and 9 to 16 have 12.5 with a half width of 2.365 * 2.449 / 2.828 =

@@ -722,7 +722,7 @@ fn transient(reports: &[VariantReport]) -> String {
 
 /// For a caption.
 const UNSTEADY: &str =
-    "runs that are not steady as a whole: times still climb, or somebody begins or ends in what is measured";
+    "runs that are not steady as a whole: load or times change, or somebody begins or ends in them";
 
 /// For a caption, where packets or messages of a flow are not all what users wait for, or not of one size,
 /// and differ in that from variant to variant: a variant with more small ones looks faster, whatever its data

@@ -3,7 +3,7 @@
 use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
-    BATCHES, Estimate, TREND_BATCHES, climbs, half_width, mser5, quantile_samples, sectioned,
+    BATCHES, Estimate, TREND_BATCHES, half_width, mser5, quantile_samples, sectioned, wanders,
     weighted_half_width,
 };
 use crate::laws;
@@ -830,11 +830,11 @@ fn window(collector: &Collector, run: &RunData) -> Window {
     };
     match warmup {
         Warmup::Fixed(ps) if ps == collector.bin_start(collector.first_bin()) => {
-            climbing(collector, cut_at(collector.first_bin(), "fixed", true))
+            settled(collector, cut_at(collector.first_bin(), "fixed", true))
         }
         Warmup::Fixed(ps) => {
             let bin = ps.div_ceil(bin_ps).min(to_bin as u64) as usize;
-            climbing(collector, cut_at(bin, "fixed, rounded up to a sixteenth of the run", true))
+            settled(collector, cut_at(bin, "fixed, rounded up to a sixteenth of the run", true))
         }
         Warmup::Auto if ended => whole(ALL_OVER, true),
         Warmup::Auto if silent => whole(NOTHING_LEFT, true),
@@ -855,7 +855,7 @@ fn window(collector: &Collector, run: &RunData) -> Window {
                 .collect();
             let (a, b) = (mser5(&through), mser5(&network));
             let latency_bin = filled.get(b.drop).copied().unwrap_or(0);
-            climbing(collector, cut_at(a.drop.max(latency_bin), "MSER-5", a.steady && b.steady))
+            settled(collector, cut_at(a.drop.max(latency_bin), "MSER-5", a.steady && b.steady))
         }
     }
 }
@@ -901,12 +901,13 @@ fn last_arrival(collector: &Collector, outcome: &Outcome) -> u64 {
     fabric.chain(protocols).map(|at| at.0).max().unwrap_or(0)
 }
 
-/// The window, not steady if the time that packets spend in the fabric, or messages on their way, still
-/// climbs in it: MSER-5 looks for a transient at the beginning, and a slow climb has no end. What waits
-/// in the fabric climbs with it (Little's law). Samples have no part in it: a run that is watched is as
-/// steady as one that is not. Source queues are left out: above saturation they grow for ever while the
+/// The window, not steady if the time that packets spend in the fabric, or messages on their way, climbs or
+/// falls in it, or is another one from some time on, or the load of all links of sources is: MSER-5 looks for
+/// a transient in the first half of a run, a slow climb has no end, and what changes later is no transient.
+/// What waits in the fabric climbs with it (Little's law). Samples have no part in it: a run that is watched
+/// is as steady as one that is not. Source queues are left out: above saturation they grow for ever while the
 /// fabric is as steady as can be, and `saturated` tells.
-fn climbing(collector: &Collector, window: Window) -> Window {
+fn settled(collector: &Collector, window: Window) -> Window {
     let bins = window.to_bin - window.from_bin;
     let parts = TREND_BATCHES.min(bins);
     // what is done has no steady state to be in
@@ -921,11 +922,16 @@ fn climbing(collector: &Collector, window: Window) -> Window {
         let packets: u64 = bins.iter().map(|bin| bin.packets).sum();
         (packets > 0).then(|| ratio(bins.iter().map(of).sum(), packets.into()))
     };
-    let climb = collector.flows().iter().any(|flow| {
+    let load = series(&|range| {
+        let flows = collector.flows().iter();
+        let all: u64 = flows.flat_map(|flow| &flow.bins[range.clone()]).map(|bin| bin.link_ps).sum();
+        Some(all as f64 / range.len() as f64)
+    });
+    let moves = collector.flows().iter().any(|flow| {
         let packets = series(&|range| mean(&flow.bins[range], |bin| bin.network_ps));
         let above = flow.round_trips.as_ref().or(flow.messages.as_ref());
         let above = above.map(|data| series(&|range| mean(&data.bins[range], |bin| bin.latency_ps)));
-        climbs(&packets) || above.is_some_and(|series| climbs(&series))
+        wanders(&packets) || above.is_some_and(|series| wanders(&series))
     });
-    Window { steady: window.steady && !climb, ..window }
+    Window { steady: window.steady && !moves && !wanders(&load), ..window }
 }

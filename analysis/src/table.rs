@@ -232,8 +232,8 @@ pub fn variant(report: &VariantReport) -> String {
         ));
     } else if !window.steady {
         say(format_args!(
-            "  not steady: the warm-up has no end, or times still climb, so means depend on how long it \
-             runs; run longer, or set the warm-up"
+            "  not steady: the warm-up has no end, or the load or times change, so means depend on how \
+             long it runs; run longer, or set the warm-up"
         ));
     }
     for stall in &summary.stalls {

@@ -132,6 +132,7 @@ const RULES: &[Rule] = &[
                 "scenarios/compiler/src/flow/transfer/whole.rs",
                 "shares of tries, which say whether check warns and what it prints",
             ),
+            ("scenarios/compiler/src/flow/starved.rs", "rates of sources, which say whether check warns"),
             ("scenarios/compiler/src/report.rs", "the rates that check prints"),
             ("scenarios/compiler/src/schema.rs", "numbers of JSON held against whole limits, exactly"),
             ("scenarios/compiler/src/structure.rs", "1.0 in JSON read as the whole number 1, exactly"),

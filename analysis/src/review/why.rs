@@ -83,9 +83,21 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
             text[3]
         );
     }
+    let refused = refused(flow);
+    let unit = books["unit"].as_str().unwrap_or("packets");
+    if level == "packets" && unit != level && count("arrived") == 0 && count("asked") > 0 {
+        out += &format!(
+            ": none of {} {unit} arrived, so no time can be divided; {} never will, {} are under way at the \
+             end\n",
+            count_text(count("asked")),
+            count_text(count("never")),
+            count_text(count("under_way"))
+        );
+        return out + &refused + &standing(name, stalls);
+    }
     if !mean.is_finite() {
         out += ": nothing was delivered in the measured part, so no time can be divided\n";
-        return out + &standing(name, stalls);
+        return out + &refused + &standing(name, stalls);
     }
     let level = if share.is_some() { format!("{level} that arrived") } else { level.to_owned() };
     let share = |cause: Cause| real(&parts[cause.name()]["share"]);
@@ -111,7 +123,20 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
         out +=
             &format!("  {:<34} {:>5.1} %  {}\n", cause.name(), 100.0 * share, time_text(mean * 1e3 * share));
     }
-    out + &standing(name, stalls)
+    out + &refused + &standing(name, stalls)
+}
+
+/// Which share of the packets of a flow were sent for nothing, because a host had no place for them.
+fn refused(flow: &Value) -> String {
+    let share = real(&flow["protocol"]["retry_share"]);
+    if share.is_nan() || share < 0.0005 {
+        return String::new();
+    }
+    format!(
+        "  {:.1} % of the packets of requests are answered by RETRY: their host has no place for them \
+         (\"rx_queue\"), and what they carry is sent again\n",
+        100.0 * share
+    )
 }
 
 /// What of a flow stood still when the watchdog looked, and why: no time of what arrived tells of it.
@@ -258,6 +283,17 @@ mod tests {
         assert!(stuck.starts_with(first), "{stuck}");
         let last = "  stall found at 228 µs: packet a:f:7 to id 1 waits in sw: its link is down\n";
         assert!(stuck.ends_with(last) && !stuck.contains("a:g:7"), "{stuck}");
+        // no message arrived, because RETRY refuses its packets, which arrive fast enough
+        let books = json!({"unit": "messages", "asked": 4, "arrived": 0, "never": 0, "under_way": 4});
+        let protocol = json!({"retry_share": 0.99339207, "messages": null});
+        let latency = json!({"mean": {"value": 442.0}});
+        let flow = json!({
+            "books": books, "latency_ns": latency, "decomposition": decomposition, "protocol": protocol
+        });
+        let starved = "flow f: none of 4 messages arrived, so no time can be divided; 0 never will, 4 are \
+                       under way at the end\n  99.3 % of the packets of requests are answered by RETRY: \
+                       their host has no place for them (\"rx_queue\"), and what they carry is sent again\n";
+        assert_eq!(of_flow("f", &flow, 0.1, &[]), starved);
         assert!(closed.contains("backlog that a closed loop keeps at its source (source queue"), "{closed}");
     }
 }

@@ -4,7 +4,7 @@ use super::Born;
 use super::class;
 use super::text::{Names, exact, instant};
 use models::config::{FabricConfig, LinkConfig};
-use models::probe::{Cause, PacketId, PacketStep};
+use models::probe::{Cause, PacketId, PacketStep, ProtocolEvent, ProtocolFact};
 use models::sim_core::Time;
 use models::{Parts, Probe};
 use serde_json::json;
@@ -105,12 +105,16 @@ pub struct Life {
     id: PacketId,
     steps: Vec<(Time, PacketStep)>,
     ends: usize,
+    /// It is the packet that arrived last: what its host says of a packet now, it says of this one.
+    arrived: bool,
+    /// Its host had no place for it.
+    refused: bool,
 }
 
 impl Life {
     /// The life of this packet.
     pub fn new(id: PacketId) -> Self {
-        Life { id, steps: Vec::new(), ends: 0 }
+        Life { id, steps: Vec::new(), ends: 0, arrived: false, refused: false }
     }
 
     /// Whether it has ended; copies of a multicast packet may still be on their way.
@@ -167,13 +171,14 @@ impl Life {
                     let total = parts.as_ref().map(Parts::total);
                     if json {
                         let spent = parts.as_ref().map(causes);
-                        line(format_args!(
-                            "{}",
-                            json!({
-                                "step": if parts.is_some() { "delivered" } else { "dropped" }, "at_ps": at.0,
-                                "device": name, "latency_ps": total, "causes_ps": spent,
-                            })
-                        ));
+                        let mut told = json!({
+                            "step": if parts.is_some() { "delivered" } else { "dropped" }, "at_ps": at.0,
+                            "device": name, "latency_ps": total, "causes_ps": spent,
+                        });
+                        if self.refused {
+                            told["answer"] = "RETRY".into();
+                        }
+                        line(format_args!("{told}"));
                         continue;
                     }
                     let Some(parts) = parts else {
@@ -194,6 +199,14 @@ impl Life {
                         "{:>17}  together, from creation to the last bit",
                         exact(parts.total())
                     ));
+                    if self.refused {
+                        line(format_args!(
+                            "\n{:>17}  {name}  answers by RETRY: no place in the host's queue; what it \
+                             carried \
+                             comes again in another packet",
+                            instant(*at)
+                        ));
+                    }
                 }
             }
         }
@@ -245,9 +258,22 @@ impl Probe for Life {
     }
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
+        let ended = matches!(step, PacketStep::Ended { .. });
+        if ended {
+            self.arrived = id == self.id;
+        }
         if id == self.id {
             self.steps.push((at, *step));
-            self.ends += usize::from(matches!(step, PacketStep::Ended { .. }));
+            self.ends += usize::from(ended);
+        }
+    }
+
+    fn protocol_event(&mut self, event: &ProtocolEvent) {
+        let here = |(at, step): &(Time, PacketStep)| {
+            *at == event.at && matches!(step, PacketStep::Ended { device, .. } if *device == event.device)
+        };
+        if event.fact == ProtocolFact::Retried && self.arrived {
+            self.refused |= self.steps.last().is_some_and(here);
         }
     }
 }

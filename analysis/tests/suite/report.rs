@@ -211,6 +211,31 @@ fn a_climb_is_not_steady() {
     }
 }
 
+/// What changes at 60 % of the run is beyond the half in which MSER-5 looks for a transient: times that fall
+/// or rise by half, and a load of which every other packet is left out. What falls all the time is not steady
+/// either.
+#[test]
+fn a_change_beyond_the_middle_is_not_steady() {
+    let stream = |latency: &dyn Fn(u64) -> u64, keep: &dyn Fn(u64) -> bool| -> Vec<_> {
+        let some = (0..5_000u64).filter(|n| keep(*n));
+        some.map(|n| plain(400_000 * n + 399_999, latency(n), 0)).collect()
+    };
+    let (flat, all) = (|n: u64| 300_000 + n % 7, |_: u64| true);
+    let cases: [(&str, Vec<_>, bool); 5] = [
+        ("as it was", stream(&flat, &all), true),
+        ("faster", stream(&|n| if n < 3_000 { flat(n) } else { 150_000 }, &all), false),
+        ("slower", stream(&|n| if n < 3_000 { 150_000 } else { flat(n) }, &all), false),
+        ("falling", stream(&|n| 300_000 - 40 * n, &all), false),
+        ("fewer", stream(&flat, &|n| n < 3_000 || n % 2 == 0), false),
+    ];
+    for (what, stream, steady) in &cases {
+        for warmup in [Warmup::Auto, Warmup::Fixed(400_000_000)] {
+            let report = VariantReport::new(run_of(&stream[10..], warmup, LENGTH.0));
+            assert_eq!(report.window.steady, *steady, "{what}, {warmup:?}");
+        }
+    }
+}
+
 /// Latency falls from 20 to 1 microseconds in the first 300 microseconds.
 #[test]
 fn automatic_warmup_cuts_the_transient() {

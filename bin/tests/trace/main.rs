@@ -230,6 +230,34 @@ fn what_is_stored_belongs_to_the_link_before() {
     assert!(out.lines().nth(1).is_some_and(|line| line.contains("\"until_ps\":332000")), "{out}");
 }
 
+/// Two endpoints send a message each at once to a host with one place. The second one is refused when it is
+/// there, and its life says so; the first is not, nor is either where there are two places.
+#[test]
+fn what_a_host_refuses_is_told() {
+    let scenario = |places: u32| {
+        format!(
+            r#"{{"name": "refused", "run": {{"until": "10 us", "warmup": "0 ps"}},
+                 "topology": {{"single_switch": {{"ports": 3}}}},
+                 "endpoint": {{"host": {{"rx_service": "1 us", "rx_queue": {places}}}}},
+                 "traffic": [{{"name": "m", "from": ["ep/1", "ep/2"], "to": "ep/0", "size": 64,
+                               "messages": {{}}, "limit": 1,
+                               "arrivals": {{"constant": {{"interval": "1 us", "phase": "0 ns"}}}}}}]}}"#
+        )
+    };
+    for (places, packet, refused) in [(1, "1", false), (1, "2", true), (2, "2", false)] {
+        let told = |more: &[&str]| {
+            let (code, out, said) =
+                riosim(&[&["trace", "-", "--packet", packet], more].concat(), &scenario(places));
+            assert_eq!(code, Some(0), "{said}");
+            out
+        };
+        let out = told(&[]);
+        assert_eq!(out.contains("ep/0  answers by RETRY: no place in the host's queue"), refused, "{out}");
+        let last = told(&["--json"]).lines().last().unwrap().to_owned();
+        assert_eq!(last.contains(r#""answer":"RETRY""#), refused, "{last}");
+    }
+}
+
 #[test]
 fn mistakes_are_told() {
     for (flags, expected) in [

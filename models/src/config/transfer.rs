@@ -124,6 +124,13 @@ impl ProgramConfig {
         let ops = self.schedule.ranks[self.rank as usize].ops();
         ops.iter().filter(|op| matches!(op.action, Action::Send { .. })).count() as u64
     }
+
+    /// Octets of the longest of them; 0 if there are none.
+    pub fn longest(&self) -> u64 {
+        let ops = self.schedule.ranks[self.rank as usize].ops().iter();
+        let sent = ops.map(|op| if let Action::Send { octets, .. } = op.action { octets } else { 0 });
+        sent.max().unwrap_or(0)
+    }
 }
 
 /// What a Transfer is.

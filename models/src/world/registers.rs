@@ -12,7 +12,7 @@
 use crate::agent::Cargo;
 use crate::agent::data::{Data, Label, Trail};
 use crate::agent::protocol::Own;
-use crate::config::{DeviceModel, IdSize, NO_OWNER, NO_PORT, PacketSize};
+use crate::config::{DeviceModel, NO_OWNER, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
 use crate::event::{Cx, Payload};
 use crate::ids::{EndpointId, Node, SwitchId};
@@ -163,8 +163,8 @@ impl<P: Build> Fabric<P> {
         let trail = Trail { token: 0, created, at, parts, octets: 0 };
         let label = Label { flow: delivery.flow, trail: Some(Box::new(trail)), ..Label::default() };
         let priority = Priority::new(delivery.priority, false).ok()?.of_response();
-        let ids = self.links.config.enumeration.map_or(IdSize::Dev8, |host| host.ids);
-        let whole = WirePacket { transport: Transport::new(priority, ids, destination, id).ok()?, body };
+        let transport = Transport::new(priority, self.links.config.ids, destination, id).ok()?;
+        let whole = WirePacket { transport, body };
         let port = self.links.nodes.port((device, via));
         let timing = &self.links.timings[self.links.ports[port.index()].tx.timing as usize];
         let wire = whole.sealed_octets() as u32;

@@ -443,6 +443,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC113", "flow that is switched off"),
     ("SC114", "fault while others last"),
     ("SC115", "frame longer than the MTU that its nodes agree on"),
+    ("SC116", "fewer places than others send messages to"),
+    ("SC117", "frames of LINX that others pass"),
     ("SC119", "operations that hardly ever come whole"),
     ("SC120", "time that the run does not reach"),
     ("SC121", "more frames at a time than a host has places for"),

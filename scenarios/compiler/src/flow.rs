@@ -13,6 +13,7 @@ mod packets;
 mod place;
 mod program;
 mod session;
+mod starved;
 mod transfer;
 
 use arrival::{Beginnings, ratio};
@@ -242,6 +243,8 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     // Sources in the order of their devices: neighbours in memory belong to one actor.
     t.sources.sort_by_key(|source| (source.endpoint, source.flow));
     config.sources = t.sources;
+    starved::by_retry(c, &t.parts);
+    starved::of_linx(c, &t.parts);
     config.agents = hosts::agents(c, t.parts);
     transfer::crowds(c, config);
     t.demand

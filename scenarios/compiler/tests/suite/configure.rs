@@ -1,13 +1,14 @@
 //! A host sets up fabrics of every topology: it finds what the file describes, what it writes is what was
 //! compiled, and every endpoint reaches every other.
 
+use crate::watched::watched;
 use models::config::{DeviceModel, Egress, FabricConfig, VoqChange};
 use models::enumeration::EnumerationReport;
 use models::probe::Delivery;
 use models::voq_backpressure::csr::{PART, XOFF};
 use models::{Outcome, Probe, RunOptions, Watched};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -88,6 +89,36 @@ fn check(config: &FabricConfig, report: &EnumerationReport) {
             assert_eq!((port.voq.gen_en, port.voq.part, port.voq.xoff), set, "device {device}");
         }
     }
+}
+
+/// Lengths of packets on the link of who sends them, by flow: how many there are.
+#[derive(Default)]
+struct Lengths(BTreeMap<(u16, u64), u64>);
+
+impl Probe for Lengths {
+    fn delivered(&mut self, delivery: &Delivery) {
+        *self.0.entry((delivery.flow, delivery.link_ps)).or_default() += 1;
+    }
+}
+
+/// By hand, with ids of 8 bits: 2 octets of header, 2 of ids, 6 of type, size, tid, hop count and offset, 2
+/// of CRC make 12 without data, and 20 with. With ids of 16 bits these are 14 and 22, filled up to 16 and 24.
+/// On the link come 8 octets of delimiter; an octet takes 400 ps. Requests and answers are as long as each
+/// other, data goes one way of the two, and there are as many of either with any ids.
+#[test]
+fn registers_are_asked_and_answered_with_the_ids_of_the_fabric() {
+    let lengths = |bits: u32| -> Vec<(u64, u64)> {
+        let topology = json!({"chain": {"switches": 2, "endpoints_per_switch": 1}});
+        let value = scenario(&topology, "ep/0", &json!({"id_bits": bits}));
+        let (Lengths(all), _) = watched::<Lengths>(&value);
+        all.into_iter().filter(|((flow, _), _)| *flow == 1).map(|((_, ps), n)| (ps, n)).collect()
+    };
+    let (small, large) = (lengths(8), lengths(16));
+    let octets = |all: &[(u64, u64)]| all.iter().map(|(ps, _)| ps / 400 - 8).collect::<Vec<u64>>();
+    assert_eq!((octets(&small), octets(&large)), (vec![12, 20], vec![16, 24]));
+    let numbers = |all: &[(u64, u64)]| all.iter().map(|(_, n)| *n).collect::<Vec<u64>>();
+    assert_eq!(numbers(&small)[0], numbers(&small)[1]);
+    assert_eq!(numbers(&small), numbers(&large));
 }
 
 #[test]

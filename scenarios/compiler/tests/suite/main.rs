@@ -25,6 +25,7 @@ mod session_initialise;
 mod session_messages;
 mod session_octets;
 mod session_timers;
+mod starved;
 mod stripes;
 mod studies;
 mod transfer;
