@@ -172,7 +172,14 @@ impl<'a, S: Ports> Compiled<'a, S> {
         self.kernel.world.links.last_arrival()
     }
 
-    fn finish(self) -> (Pointer<'a, S>, Outcome) {
+    fn finish(mut self) -> (Pointer<'a, S>, Outcome) {
+        if self.last.0 == Progress::Running {
+            // Somebody had enough between two events of an instant: what is due by now are both.
+            let now = self.kernel.now();
+            if self.run(now, u64::MAX) != Progress::Stalled {
+                self.last = (Progress::Running, now);
+            }
+        }
         let (now, events) = (self.kernel.now(), self.kernel.events_handled());
         let until = match self.last {
             (Progress::Limit | Progress::Drained, limit) => limit,

@@ -79,14 +79,15 @@ fn asked_over_an_outage(timeout: &str, carrier: Option<&str>) -> Value {
         settings["response"] = json!(64);
     }
     let mut flow = regular("2 us", "100 ns", 1_000, "rpc", settings);
+    let mut host = json!({"tx_service": "200 ns", "response_timeout": "20 us"});
     if carrier == Some("read") {
         flow.as_object_mut().unwrap().remove("size");
+    } else {
+        (host["rx_service"], host["rx_queue"]) = (json!("300 ns"), json!(4));
+        host["retry_delay"] = json!("500 ns");
     }
     let mut scenario = star("2 ms", flow);
-    scenario["endpoint"] = json!({"host": {
-        "rx_service": "300 ns", "tx_service": "200 ns", "rx_queue": 4, "response_timeout": "20 us",
-        "retry_delay": "500 ns",
-    }});
+    scenario["endpoint"] = json!({"host": host});
     scenario["links"]["timeout"] = json!("20 us");
     scenario["faults"] = json!({"outages": [{"link": "ep/1", "at": "100.3 us", "for": "60 us"}]});
     scenario
@@ -148,7 +149,7 @@ fn slow_takers(how: &str, settings: Value) -> Value {
     scenario["links"]["timeout"] = json!("20 us");
     scenario["endpoint"] = json!({"host": {
         "rx_service": "3 us", "tx_service": "200 ns", "rx_queue": 3, "response_timeout": "40 ms",
-        "retry_delay": "500 us", "protocol_clock": 1000,
+        "protocol_clock": 1000,
     }});
     scenario
 }

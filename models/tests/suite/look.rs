@@ -1,6 +1,7 @@
 //! Looks at a run that goes on: it does not notice, and what is seen adds up.
 use crate::common::*;
 use crate::random_fabrics::{fabric, with_agents};
+use models::run::PipelineMode;
 use models::stats::PortStats;
 use models::{Outcome, Progress, RunOptions, Simulation};
 use proptest::prelude::*;
@@ -59,5 +60,32 @@ proptest! {
         let (mut looked, mut blind) = (Looked::default(), Looked::default());
         prop_assert_eq!(run(slice, &mut looked), run(u64::MAX, &mut blind));
         prop_assert_eq!(blind.looks, 0);
+    }
+
+    /// Who has enough after some events has what a run up to that instant has, also where others of the same
+    /// instant were still to come.
+    #[test]
+    fn who_stops_has_the_whole_instant(
+        seed in any::<u64>(), voq in any::<bool>(), agents in any::<bool>(), events in 1..3_000u64,
+        unfolded in any::<bool>(),
+    ) {
+        let mut net = fabric(seed, voq);
+        if agents {
+            with_agents(&mut net, seed);
+        }
+        let config = Arc::new(net.config);
+        let pipeline = if unfolded { PipelineMode::Unfolded } else { PipelineMode::Folded };
+        let run = |until: Time, events: u64| {
+            let options = RunOptions { pipeline, ..RunOptions::default() };
+            let mut run = Simulation::new(config.clone(), options, Log::default());
+            let progress = run.run(until, events);
+            let now = run.now();
+            let (log, outcome) = run.finish();
+            (progress, now, format!("{:?} {:?} {outcome:?}", log.deliveries, log.edges))
+        };
+        let (progress, now, some) = run(Time(300 * T), events);
+        if progress == Progress::Running {
+            prop_assert_eq!(some, run(now, u64::MAX).2);
+        }
     }
 }

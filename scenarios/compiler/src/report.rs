@@ -36,7 +36,7 @@ pub fn check_report(plan: &RunPlan) -> String {
                 let sets = settings(plan, place);
                 out.push_str(&match new.is_empty() {
                     true => format!("  sets {sets}, which changes nothing that is shown here\n"),
-                    false => format!("  sets {sets}; what that changes:\n"),
+                    false => format!("  sets {sets}; it differs from {} in:\n", plan.variants[0].name),
                 });
                 out.extend(new.iter().map(|line| format!("{line}\n")));
             }
