@@ -123,12 +123,12 @@ fn requirements_that_fail_are_told_at_the_end() {
         let required = REQUIRED.replace("GBPS", limit);
         home.write("small.json", &SCENARIO.replacen("\"run\"", &format!("{required} \"run\""), 1));
         home.write("sweep.json", &SWEEP.replace("5 }", "2 }"));
-        let text = home.ok(&["sweep", "sweep.json", "--out", "study", "--quiet"]);
+        let text = home.ok(&["sweep", "sweep.json", "--out", "study"]);
         assert!(text.contains(told), "{limit}: {text}");
     }
     // Nothing is said where nothing is required.
     let home = Home::new();
-    assert!(!home.ok(&["sweep", "sweep.json", "--out", "study", "--quiet"]).contains("Requirements"));
+    assert!(!home.ok(&["sweep", "sweep.json", "--out", "study"]).contains("Requirements"));
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn a_linked_refresh_tells_every_channel() {
         let (log, outcome) = net.run(1_000 * T);
         let port = totals(&outcome, device, 0);
         // A message for VC0 and for each of the two channels.
-        assert_eq!((port.voq_refreshes > 5, port.voq_refresh_messages), (refresh, 3 * port.voq_refreshes));
+        assert_eq!((port.voq_refreshes > 0, port.voq_refresh_messages), (refresh, 3 * port.voq_refreshes));
         (log.of(0).count(), port.voq_lost)
     };
     let (with, without) = (run(true), run(false));
