@@ -5,8 +5,8 @@ use super::row::{Known, Row, Source};
 use serde_json::{Value, json};
 
 const HOT_SPOT: Source = Source::literature(
-    "Pfister and Norton 1985: a hot spot of share h limits N sources to 1/(1 + h (N - 1)). Here the hot endpoint \
-     sends nothing: the other N - 1 get 1/((N - 1) (h + (1 - h)/N))",
+    "Pfister and Norton 1985: a hot spot of share h limits N sources to 1/(1 + h (N - 1)). Here the hot \
+     endpoint sends nothing: the other N - 1 get 1/((N - 1) (h + (1 - h)/N))",
     Known::Abstract,
 );
 const CHANNELS: Source = Source::literature(
