@@ -3,20 +3,13 @@
 use super::hosts::{Placed, host};
 use super::linx::frames;
 use crate::compiler::Compiler;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, count};
 use models::config::*;
+use models::transfer_rate::Software;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Messages under way from one host to another: as many as there are letters.
 const LETTERS: usize = 4;
-
-/// Mean time of a service, in picoseconds.
-fn mean(service: ServiceTime) -> f64 {
-    match service {
-        ServiceTime::Fixed(time) | ServiceTime::Exponential(time) => time.0 as f64,
-        ServiceTime::Uniform(from, to) => (from.0 as f64 + to.0 as f64) / 2.0,
-    }
-}
 
 /// What a source creates in a picosecond; without end if it always has something to send. Nothing of one that
 /// ends by itself: who is refused gets its turn when the others are done.
@@ -81,8 +74,8 @@ pub(super) fn by_retry(c: &mut Compiler<'_>, parts: &[Placed]) {
         }
     }
     for (device, (senders, rate)) in asked {
-        let config = &host(c, device).config;
-        let (places, busy) = (config.rx_queue as usize, rate * mean(config.rx_service));
+        let Software { rx, places, .. } = Software::mean(&host(c, device).config);
+        let (places, busy) = (places as usize, rate * rx as f64);
         if places >= senders.len() || busy.is_nan() || busy <= 1.0 {
             continue;
         }
@@ -90,16 +83,12 @@ pub(super) fn by_retry(c: &mut Compiler<'_>, parts: &[Placed]) {
         let message = format!(
             "\"{name}\" has {} for messages of {senders} endpoints that send more than it takes: who is \
              refused by RETRY may come back too late each time, and get nothing",
-            counted(places)
+            count(places, "place")
         );
         let at = format!("{}/host/rx_queue", c.devices[device].origin);
         let help = format!("use {senders} places or more, or let them send less than one in a service time");
         c.once(Diagnostic::warning("SC116", at, message).help(help));
     }
-}
-
-fn counted(places: usize) -> String {
-    if places == 1 { "1 place".to_owned() } else { format!("{places} places") }
 }
 
 /// The longest message that a node of LINX sends, in octets.
@@ -154,8 +143,8 @@ pub(super) fn of_linx(c: &mut Compiler<'_>, parts: &[Placed]) {
             continue;
         }
         let waits = |&&(device, peer): &&(usize, &LinxConfig)| {
-            let config = &host(c, device).config;
-            mean(config.rx_service) > 0.0 && (config.rx_queue as usize) < LETTERS * peer.peers.len()
+            let Software { rx, places, .. } = Software::mean(&host(c, device).config);
+            rx > 0 && (places as usize) < LETTERS * peer.peers.len()
         };
         if let Some(&(device, peer)) = peers().find(waits) {
             let (places, under_way) = (host(c, device).config.rx_queue as usize, LETTERS * peer.peers.len());
@@ -164,7 +153,7 @@ pub(super) fn of_linx(c: &mut Compiler<'_>, parts: &[Placed]) {
                  back too late each time, and a frame that {window} others pass (\"window\") ends the \
                  connection; a message of {octets} octets is {frames} frames",
                 name(device),
-                counted(places)
+                count(places, "place")
             );
             let help = format!("use {under_way} places or more, or a \"window\" of {frames}");
             let at = format!("{}/host/rx_queue", c.devices[device].origin);

@@ -82,16 +82,21 @@ fn pairs(config: &FabricConfig) -> Vec<Pair> {
     // Hosts that take no time have no queue.
     let slow = |agent: &AgentConfig| Software::mean(&agent.host).rx > 0;
     let slow: BTreeMap<u32, bool> = config.agents.iter().map(|agent| (agent.device, slow(agent))).collect();
+    let asked = ends.flat_map(|end| end.1.peers.iter().map(move |&peer| (end, peer)));
+    let asked = asked.filter(|(end, peer)| {
+        let receiver = match end.1.job.operation.is_read() {
+            true => Some(&end.0.device),
+            false => config.owners.get(usize::from(*peer)),
+        };
+        receiver.and_then(|device| slow.get(device)).is_some_and(|slow| *slow)
+    });
+    let mut asked = asked.take(PAIRS_MAX).peekable();
+    if asked.peek().is_none() {
+        // Roads know every link of the fabric, which may be many.
+        return Vec::new();
+    }
     let roads = Roads::new(config);
-    let pairs =
-        ends.flat_map(|end| end.1.peers.iter().map(move |&peer| (end, peer))).filter(|(end, peer)| {
-            let receiver = match end.1.job.operation.is_read() {
-                true => Some(&end.0.device),
-                false => config.owners.get(usize::from(*peer)),
-            };
-            receiver.and_then(|device| slow.get(device)).is_some_and(|slow| *slow)
-        });
-    let pairs = pairs.take(PAIRS_MAX).filter_map(|(end, peer)| Pair::new(config, &roads, end, peer));
+    let pairs = asked.filter_map(|(end, peer)| Pair::new(config, &roads, end, peer));
     // Behind a translator nobody knows how fast frames come.
     pairs.filter(|pair| pair.is_direct && pair.is_outpaced()).collect()
 }
