@@ -408,7 +408,6 @@ mod tests {
     fn noise_steps_as_seldom_as_the_level_says() {
         let mut state = 1;
         let found = (0..10_000).filter(|_| steps(&noise(&mut state))).count();
-        println!("{found} of 10 000");
         assert!((20..=130).contains(&found), "{found} of 10 000");
     }
 
@@ -427,7 +426,6 @@ mod tests {
             (0..1_000).filter(|_| steps(&stepped(noise(&mut state)))).count()
         };
         let counts = [(8.0, 0.0), (-8.0, 30.0), (1.0, 0.0), (-1.0, 0.0)].map(|(k, base)| found(k, base));
-        println!("{counts:?}");
         assert!(counts[0] >= 980 && counts[1] >= 980 && counts[2] <= 50 && counts[3] <= 50, "{counts:?}");
     }
 

@@ -134,7 +134,7 @@ static ROWS: &[FlowRow] = &[
         "Gb/s",
         "goodput",
         "octets delivered once, over the measured part; of a flow that ends from its first start to its last \
-         completion, or to the last try of what never arrives",
+         completion, or to the last try of what was given up",
         Get::Estimate(|flow| Some(flow.goodput_gbps), 1.0),
     ),
     row(

@@ -13,7 +13,7 @@ mod loggopsim;
 mod parameters;
 
 use sim_core::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 /// What an operation does.
@@ -181,6 +181,44 @@ impl Rank {
     pub fn waiting(&self, op: u32, event: Event) -> impl Iterator<Item = u32> + '_ {
         let after = self.after[op as usize].iter();
         after.filter(move |(of, _)| *of == event).map(|(_, next)| *next)
+    }
+
+    /// No more messages than this are under way from this rank to any other one at a time, if those of up to
+    /// `eager` octets are over for it as soon as its transport has them.
+    ///
+    /// Operations that wait for the end of one another are a chain, and of a chain one message is under way at
+    /// a time. So no more are than there are chains that hold messages to a rank, whichever chains they are:
+    /// here each operation goes on with a chain that the first of those it waits for has left to it. What is
+    /// over before it has arrived ends its chain.
+    pub fn under_way(&self, eager: u64) -> u64 {
+        let mut waits = self.waits.clone();
+        let mut free: Vec<u32> = (0..self.ops.len() as u32).filter(|op| waits[*op as usize] == 0).collect();
+        let mut chains: Vec<Option<u32>> = vec![None; self.ops.len()];
+        let mut begun = 0;
+        // The chains with messages to each rank.
+        let mut to_rank: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        while let Some(op) = free.pop() {
+            let chain = chains[op as usize].unwrap_or_else(|| {
+                begun += 1;
+                begun
+            });
+            let mut left = Some(chain);
+            if let Action::Send { octets, to, .. } = self.ops[op as usize].action {
+                to_rank.entry(to).or_default().insert(chain);
+                left = left.filter(|_| octets > eager);
+            }
+            for &(event, next) in &self.after[op as usize] {
+                let goes_on = &mut chains[next as usize];
+                if event == Event::End && goes_on.is_none() {
+                    *goes_on = left.take();
+                }
+                waits[next as usize] -= 1;
+                if waits[next as usize] == 0 {
+                    free.push(next);
+                }
+            }
+        }
+        to_rank.values().map(|chains| chains.len() as u64).max().unwrap_or(0)
     }
 
     /// An operation in a circle, if there is one (Kahn).
@@ -377,6 +415,39 @@ mod tests {
 
     fn calculate() -> Action {
         Action::Calculate(Duration::from_ns(1))
+    }
+
+    /// By hand: what does not wait goes together; of what waits for the end of one another one is under way;
+    /// what is over at once, or waits for a beginning alone, holds nobody up.
+    #[test]
+    fn no_more_messages_are_under_way_than_chains() {
+        let send = |to| Action::Send { octets: 100, to, tag: 0 };
+        let free = |count: u32| {
+            let mut rank = Rank::default();
+            (0..count).for_each(|_| _ = rank.push(send(1)));
+            rank
+        };
+        assert_eq!((free(0).under_way(0), free(8).under_way(0), free(8).under_way(100)), (0, 8, 8));
+        let line = |event| {
+            let mut rank = free(8);
+            (1..8).for_each(|op| rank.wait(op, event, op - 1));
+            rank
+        };
+        assert_eq!((line(Event::End).under_way(0), line(Event::End).under_way(100)), (1, 8));
+        assert_eq!(line(Event::Begin).under_way(0), 8);
+        // Two go on behind a calculation, and one behind both of them; of three peers each has one.
+        let mut fork = Rank::default();
+        let first = fork.push(send(1));
+        let middle = fork.push(calculate());
+        let two = [(); 2].map(|()| fork.push(send(1)));
+        let last = fork.push(send(1));
+        fork.wait(middle, Event::End, first);
+        two.iter().for_each(|op| fork.wait(*op, Event::End, middle));
+        two.iter().for_each(|op| fork.wait(last, Event::End, *op));
+        assert_eq!(fork.under_way(0), 2);
+        let mut star = Rank::default();
+        (1..4).for_each(|to| _ = star.push(send(to)));
+        assert_eq!(star.under_way(0), 1);
     }
 
     #[test]

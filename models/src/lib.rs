@@ -66,6 +66,7 @@ pub mod goal;
 mod ids;
 pub mod path;
 mod ports;
+pub mod ratio;
 pub mod transfer_rate;
 
 mod observe;

@@ -4,6 +4,7 @@ use crate::config::{
     Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, FlowControl, Forwarding, LinkConfig, Medium,
     PRIORITIES, PortConfig,
 };
+use crate::ratio::{gcd, is_less};
 use logical::engine::stream::Mtu;
 use lp_serial::cost::{AddressSize, IdSize, PacketClass, idle3_packet_bytes, packet_bytes};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -27,6 +28,11 @@ pub struct Hop {
     pub buffers: [Option<u64>; PRIORITIES],
     /// Packets that may be unacknowledged.
     pub ack_window: u64,
+    /// Ports of the device behind it from which packets may come to the next link; 0 at an endpoint.
+    pub inputs: u64,
+    /// Packets that may wait in the device behind it for the next link: of each of these ports, and of all of
+    /// them in buffers that they have in common.
+    pub places: [u64; 2],
 }
 
 impl Hop {
@@ -40,12 +46,6 @@ impl Hop {
     /// How long octets and a delimiter take, ps, rounded down.
     fn chars(&self, octets: u32) -> u64 {
         u64::from(octets + self.delimiter) * self.char_ps.0 / self.char_ps.1
-    }
-
-    /// Whether a character takes less time than on another link.
-    fn is_faster(&self, other: &Self) -> bool {
-        let [own, other] = [self.char_ps, other.char_ps].map(|(num, den)| (u128::from(num), u128::from(den)));
-        own.0 * other.1 < other.0 * own.1
     }
 
     /// How long packets of these octets keep the link busy, ps, rounded up.
@@ -151,6 +151,8 @@ impl<'a> Roads<'a> {
                 is_read: false,
                 buffers: self.buffers(number, &ports[usize::from(input)]),
                 ack_window: link.ack_window.into(),
+                inputs: 0,
+                places: [ports[usize::from(input)].buffers.into(), 0],
             };
             hop.news = hop.busy(&[0]) + link.propagation.0;
             let DeviceModel::Switch(switch) = model else {
@@ -160,6 +162,14 @@ impl<'a> Roads<'a> {
             };
             hop.after += switch.pipeline.0;
             hop.is_read = switch.buffering == Buffering::Direct;
+            hop.inputs = ports.len().saturating_sub(1) as u64;
+            match switch.buffering {
+                Buffering::Direct => {}
+                Buffering::Crosspoint { depth } => hop.places[0] += u64::from(depth),
+                Buffering::Output { packets } | Buffering::Shared { packets } => {
+                    hop.places[1] = packets.into();
+                }
+            }
             hop.head = match switch.forwarding {
                 Forwarding::CutThrough { header } => Some(header.into()),
                 Forwarding::StoreAndForward => None,
@@ -177,7 +187,7 @@ impl Path {
     /// on: it would run dry (F-62).
     fn over(mut hops: Vec<Hop>) -> Self {
         for n in 1..hops.len() {
-            if hops[n].is_faster(&hops[n - 1]) {
+            if is_less(hops[n].char_ps, hops[n - 1].char_ps) {
                 hops[n - 1].head = None;
             }
         }
@@ -238,6 +248,23 @@ impl Path {
         self.hops.iter().map(|hop| hop.busy(packets)).max().unwrap_or(0)
     }
 
+    /// How long a packet may wait behind others in the switches on the way, if all their buffers are full of
+    /// packets of so many octets and so many sources send, ps.
+    ///
+    /// Where n inputs share an output each of them has every n-th turn, and of a turn behind it as many fewer:
+    /// so a packet waits in the first of two switches for the packets of its input times the inputs of both.
+    /// No more than there are sources can share anything.
+    pub fn crowded(&self, octets: u32, sources: u64) -> u64 {
+        let mut sharing = 1u64;
+        let mut ahead = 0u64;
+        for hop in self.hops.iter().rev().filter(|hop| hop.inputs > 0) {
+            sharing = sharing.saturating_mul(hop.inputs).min(sources);
+            let [own, common] = hop.places;
+            ahead = ahead.saturating_add(own.saturating_mul(sharing)).saturating_add(common);
+        }
+        ahead.saturating_mul(self.busy(&[octets]))
+    }
+
     /// How long these packets take at least, again and again, because a receive buffer or an ackID of each
     /// has to come back before another packet can have it, ps: W packets in the time from the start of one
     /// to when its buffer is known to be free, while everything goes on at once.
@@ -269,13 +296,6 @@ fn shared(kept: &[u64], places: u64) -> u64 {
     let longest = (0..apart).map(line).max().unwrap_or(0);
     let time = (u128::from(longest) * u128::from(apart)).div_ceil(places.into());
     u64::try_from(time).unwrap_or(u64::MAX)
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// Octets on the wire of the packets of a type 9 PDU.

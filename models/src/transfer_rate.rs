@@ -1,6 +1,6 @@
 //! What Scheduled Transfer comes to, over type 9 streams or another medium, on a path without competition.
 
-use crate::config::{HostConfig, Medium, Operation, ServiceTime, TransferConfig};
+use crate::config::{HostConfig, Medium, Operation, ServiceTime, TransferConfig, TransferJob, UpperLayer};
 use crate::path::{Path, pdu_packets};
 use logical::engine::stream::Mtu;
 use lp_serial::cost::IdSize;
@@ -191,6 +191,11 @@ impl TransferPath {
         TransferPath { hosts: [source, destination], ..self }
     }
 
+    /// Octets of a whole STU.
+    pub fn stu(&self) -> u32 {
+        self.stu
+    }
+
     /// What a frame each way takes at the hosts, ps.
     fn software(&self) -> u64 {
         self.hosts.iter().map(|host| host.rx.saturating_add(host.tx)).fold(0, u64::saturating_add)
@@ -370,29 +375,35 @@ impl TransferPath {
                 let frames = self.frames(block);
                 let answered = self.block_time(block).saturating_add(asked(frames));
                 let overtaken = match end.protocol.overtaking() {
-                    Some(_) if job.holds_slots(slots) => self.overtaken(op_timeout, frames, slots),
+                    // Some that asks may have asked for all.
+                    Some(_) if job.holds_slots(slots, job.state_every > 0) => {
+                        self.overtaken(op_timeout, frames, slots)
+                    }
                     _ => 0,
                 };
                 bounds.push((answered.max(overtaken).saturating_mul(stripes), Bound::Slots));
             }
         }
-        bounds.push((self.upper(end, slots).saturating_mul(stripes), Bound::Upper));
+        bounds.push((self.upper(job, &end.upper, slots).saturating_mul(stripes), Bound::Upper));
         // Of equal ones the first.
         bounds.into_iter().rev().max_by_key(|&(time, _)| time).unwrap_or((0, Bound::Links))
     }
 
-    /// How long the upper layer of the destination, like that of `end`, keeps a Block busy, ps: its
-    /// headers, if they are delivered, and its interrupt. Between two polls no Slot becomes free; one is
-    /// for the question for more, and its answer does not count the place of the question.
-    fn upper(&self, end: &TransferConfig, slots: u16) -> u64 {
-        let (job, upper) = (&end.job, &end.upper);
+    /// How long the upper layer of the destination, like this one, keeps a Block busy, ps: its
+    /// headers, if they are delivered, or that of each Data that asks for the state, and its interrupt. Between
+    /// two polls no Slot becomes free; one is for the question for more, and its answer does not count the
+    /// place of the question. Data that asks itself needs no question.
+    fn upper(&self, job: &TransferJob, upper: &UpperLayer, slots: u16) -> u64 {
         let frames = self.frames(job.unit());
-        let headers = if job.notify { frames } else { 0 };
+        let (headers, blocks, spare) = match u64::from(job.state_every) {
+            _ if job.notify => (frames, 1, spare(slots)),
+            0 => (0, 1, 1),
+            every => (1, every, u64::from(slots.saturating_sub(1).max(1))),
+        };
         let interrupts = if job.interrupt { upper.interrupt.0 } else { 0 };
-        let work = headers.saturating_mul(upper.header.0).saturating_add(interrupts);
-        let spare = spare(slots);
+        let work = (headers.saturating_mul(upper.header.0) / blocks).saturating_add(interrupts);
         let counted = slots != u16::MAX && !job.interrupt;
-        let polls = if counted { headers.saturating_mul(upper.poll.0) / spare } else { 0 };
+        let polls = if counted { headers.saturating_mul(upper.poll.0) / (spare * blocks) } else { 0 };
         work.max(polls)
     }
 
@@ -400,6 +411,16 @@ impl TransferPath {
     /// the time in which all Blocks that are enabled at the two ends pass.
     pub fn patience(&self, op_timeout: u64, enabled: u64, block: u64) -> u64 {
         op_timeout.saturating_add(enabled.saturating_mul(self.block_time(block)))
+    }
+
+    /// How long so many Blocks that are enabled wait for Slots and the upper layer of their destination, which
+    /// has `slots`, beside the time in which they pass, ps.
+    pub fn delivery(&self, job: &TransferJob, upper: &UpperLayer, slots: u16, enabled: u64) -> u64 {
+        let asked = match job.notify && slots != u16::MAX && !job.operation.is_in_region() {
+            true => self.question().saturating_mul(self.frames(job.unit())) / spare(slots),
+            false => 0,
+        };
+        enabled.saturating_mul(asked.max(self.upper(job, upper, slots)))
     }
 
     /// How long so many headers of Data take that is delivered, where Control overtakes Data and the
@@ -427,6 +448,21 @@ impl TransferPath {
         let coming = enabled.saturating_mul(self.frames(block)).saturating_add(operations);
         let hosts = self.hosts.iter().map(|host| host.wait(coming, operations.saturating_add(2)));
         hosts.fold(links, u64::saturating_add)
+    }
+
+    /// How long a Control operation and its answer may wait behind Data in the buffers of switches although
+    /// nothing is lost, ps: so many connections share them, and no more than so many frames of Data are on
+    /// their way in a direction.
+    pub fn crowded(&self, connections: u64, frames: u64) -> u64 {
+        let all = frames.saturating_mul(self.data_pace_each_way());
+        let way = |path: fn(&Leg) -> &Path| {
+            let legs = self.legs.iter().map(|leg| {
+                let longest = leg.data.iter().copied().max().unwrap_or(0);
+                path(leg).crowded(longest, connections)
+            });
+            legs.fold(0, u64::saturating_add).min(all)
+        };
+        way(|leg| &leg.there).saturating_add(way(|leg| &leg.back))
     }
 
     /// How long so many Clear_To_Send take that wait at a destination for Slots of the source, of which there

@@ -70,6 +70,7 @@ impl Protocol for Transfer {
         let sum = |of: fn(&TransferStats) -> u64| all().map(of).sum();
         vec![
             ("Op_timeouts", sum(|stats| stats.timeouts)),
+            ("waits for Blocks that did not come in time", sum(|stats| stats.overdue)),
             ("operations given up", sum(|stats| stats.exhausted)),
             ("other errors that ends logged", sum(|stats| stats.logged)),
             ("frames that the scenario loses", sum(|stats| stats.lost)),
@@ -138,13 +139,14 @@ fn last_over(stats: &TransferStats) -> Option<Time> {
 
 /// Octets delivered once, and the time in which they were, picoseconds: verified ones from the first
 /// beginning to the last completion, which is the arrival where nobody confirms it; where Transfers are
-/// under way at the end of the run, up to there, and with what of theirs has arrived; where some never
-/// arrive, at least until an end last said something of a Transfer. Of a program the octets of its messages
+/// under way at the end of the run, up to there, and with what of theirs has arrived; where some were given
+/// up, at least until an end last said something of a Transfer. Of a program the octets of its messages
 /// from the beginning of the run to the end of its last rank, as of programs over other transports.
 fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
     let stats = &totals.stats;
     let first = stats.first_begun?.0;
-    let loses = given_up(totals) + stats.never_begun + totals.not_come > 0;
+    // Of what its source gave up nobody knows when it was there: at the latest when it was last tried.
+    let loses = stats.aborted.iter().sum::<u64>() + stats.never_begun + totals.not_come > 0;
     let tried = stats.last_sent.filter(|_| loses);
     let span = match totals.ranks.is_empty() {
         true if totals.under_way > 0 => (first, end),
@@ -156,7 +158,7 @@ fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
 }
 
 /// Octets delivered once over the time from the first beginning to the last completion, Gb/s; to the end of
-/// the run where Transfers are under way, at least to the last try where some never arrive; of a program over
+/// the run where Transfers are under way, at least to the last try where some were given up; of a program over
 /// the time until its last rank is done, or the run is over.
 #[must_use]
 pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
@@ -189,8 +191,11 @@ pub struct TransferSummary {
     pub not_come: Option<u64>,
     /// Begun, and not over at the end of the run.
     pub under_way: u64,
-    /// Come to nothing, by reason.
+    /// Given up by an end, by reason.
     pub aborted: AbortSummary,
+    /// Of these, there whole all the same: what said so was late or lost. Only if there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub came_unseen: Option<u64>,
     /// Received whole, with every octet compared.
     pub verified: u64,
     /// Octets of these.
@@ -211,7 +216,7 @@ pub struct TransferSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overwritten: Option<u64>,
     /// Octets delivered once over the time from the first beginning to the last completion; to the end of the
-    /// run where Transfers are under way, at least to the last try where some never arrive; of a program over
+    /// run where Transfers are under way, at least to the last try where some were given up; of a program over
     /// the time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
@@ -230,6 +235,10 @@ pub struct TransferSummary {
     pub damaged: Option<u64>,
     /// Op_timeouts.
     pub timeouts: u64,
+    /// Times that Blocks which had been enabled did not come in time: they were enabled again, or their
+    /// Transfer was given up. Only if there were such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overdue: Option<u64>,
     /// Operations given up after Max_Retry.
     pub exhausted: u64,
     /// Other errors that were logged.
@@ -310,6 +319,7 @@ impl TransferSummary {
                 unconfirmed: aborted(TransferEnd::Unconfirmed),
                 aborted: aborted(TransferEnd::Aborted),
             },
+            came_unseen: (totals.came_unseen > 0).then_some(totals.came_unseen),
             verified: stats.verified,
             verified_octets: stats.verified_octets,
             read_back: (stats.read_back > 0).then_some(stats.read_back),
@@ -327,6 +337,7 @@ impl TransferSummary {
             faults: [stats.lost, stats.doubled, stats.delayed],
             damaged: (stats.damaged > 0).then_some(stats.damaged),
             timeouts: stats.timeouts,
+            overdue: (stats.overdue > 0).then_some(stats.overdue),
             exhausted: stats.exhausted,
             logged: stats.logged,
             paused: stats.paused,
@@ -369,6 +380,9 @@ impl TransferSummary {
         for (count, why) in reasons.into_iter().filter(|(count, _)| *count > 0) {
             let _ = write!(out, ", {} {why}", count_text(count));
         }
+        if let Some(came) = self.came_unseen {
+            let _ = write!(out, ", {} of these there whole", count_text(came));
+        }
         if let (Some(goodput), Some(times)) = (self.goodput_gbps, &self.completion) {
             let [half, most, all] =
                 [times.p50_us, times.p99_us, times.max_us].map(|time| time_text(time.0 * 1e6));
@@ -392,6 +406,9 @@ impl TransferSummary {
             count_text(self.exhausted),
             count_text(self.logged)
         );
+        if let Some(overdue) = self.overdue {
+            let _ = write!(out, ", {} waits for Blocks that did not come in time", count_text(overdue));
+        }
         if let Some(ratio) = self.payload_ratio.filter(|ratio| ratio.0 > 1.0) {
             let _ = write!(out, "; payload sent again: {:.2} %", 100.0 * (ratio.0 - 1.0));
         }

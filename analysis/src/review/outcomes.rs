@@ -82,6 +82,7 @@ const KINDS: [Kind; 4] = [
             ("/aborted/disconnected", "ended by a disconnect"),
             ("/aborted/unconfirmed", "unconfirmed"),
             ("/aborted/aborted", "aborted"),
+            ("/came_unseen", "of those given up there whole"),
             ("/broken_ends", "broken ends of connections"),
             ("/timeouts", "operations that timed out"),
         ],

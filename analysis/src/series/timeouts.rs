@@ -65,6 +65,7 @@ const fn told(kind: TimeoutKind) -> (&'static str, &'static str, Why) {
         TimeoutKind::Xoff => (SESSIONS, "repeated XOFF", Why::Unknown),
         TimeoutKind::Operation => (TRANSFER, "answer in an operation", Why::Unknown),
         TimeoutKind::Transfer => (TRANSFER, "answer at the last try", Why::Unknown),
+        TimeoutKind::Blocks => (TRANSFER, "Blocks that were enabled", Why::Unknown),
         TimeoutKind::Answer => ("application", "answer", Why::Unknown),
         TimeoutKind::Response => (LOGICAL, "response", Why::Unknown),
         TimeoutKind::Register => (LOGICAL, "response of a register", Why::Unknown),
@@ -109,6 +110,7 @@ fn why(report: &VariantReport, at: &Late) -> Why {
         (
             TimeoutKind::Operation
             | TimeoutKind::Transfer
+            | TimeoutKind::Blocks
             | TimeoutKind::Answer
             | TimeoutKind::Response
             | TimeoutKind::Segments,

@@ -202,8 +202,7 @@ impl Life {
                     if self.refused {
                         line(format_args!(
                             "\n{:>17}  {name}  answers by RETRY: no place in the host's queue; what it \
-                             carried \
-                             comes again in another packet",
+                             carried comes again in another packet",
                             instant(*at)
                         ));
                     }

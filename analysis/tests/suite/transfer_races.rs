@@ -171,7 +171,7 @@ fn golden_sizes() {
         (Subject::Connection, "none", Order::Any, 67, 94),
         (Subject::Connection, "LOSS1+TIMEOUT1", Order::Any, 6870, 16_931),
         (Subject::Write, "none", Order::Fifo, 17, 18),
-        (Subject::Write, "LOSS1+TIMEOUT1", Order::Any, 13_218, 28_474),
+        (Subject::Write, "LOSS1+TIMEOUT1", Order::Any, 13_223, 28_474),
         (Subject::FetchOp, "LOSS1+DUP1", Order::Any, 957, 1985),
     ];
     for (subject, fault, order, states, transitions) in rows {

@@ -157,33 +157,34 @@ pub(super) fn requirements(data: &Data) -> String {
         row.and_then(|row| row.value(column)).unwrap_or(0.0)
     };
     let [pass, fail, unknown] = columns;
-    let judged = || {
-        let has_some =
-            |(_, run): &(&(u32, u32), &Run)| columns.iter().any(|column| value(run, *column) > 0.0);
-        data.runs.iter().filter(has_some)
-    };
-    let all = judged().count() as u64;
-    let points = |column: usize| {
-        let met: BTreeSet<u32> =
-            judged().filter(|(_, run)| value(run, column) > 0.0).map(|((point, _), _)| *point).collect();
-        met.len() as u64
-    };
-    let of = |column: usize| {
-        let runs = judged().filter(|(_, run)| value(run, column) > 0.0).count();
-        let points = counted_text(points(column), "points");
+    // Of each column the points of the runs that have any.
+    let mut met = columns.map(|_| Vec::new());
+    let mut all = 0;
+    for ((point, _), run) in &data.runs {
+        let has = columns.map(|column| value(run, column) > 0.0);
+        all += u64::from(has.contains(&true));
+        for (points, _) in met.iter_mut().zip(has).filter(|(_, has)| *has) {
+            points.push(*point);
+        }
+    }
+    let [_, failing, unknowing] = &met;
+    let of = |points: &[u32], column: usize| {
+        let runs = points.len();
+        let points = points.iter().collect::<BTreeSet<_>>().len() as u64;
+        let points = counted_text(points, "points");
         format!("in {runs} of {}, at {points} (column {})", counted_text(all, "runs"), METRICS[column].name)
     };
-    match (points(fail), points(unknown)) {
+    match (failing.len(), unknowing.len()) {
         _ if all == 0 => String::new(),
         (0, 0) => format!("Requirements of the scenario: PASS, all of them in all {all} runs.\n"),
         (0, _) => {
-            let (too_little, holds) = (of(unknown), METRICS[pass].name);
+            let (too_little, holds) = (of(unknowing, unknown), METRICS[pass].name);
             format!(
                 "Requirements of the scenario: too little was measured for one or more {too_little}; the \
                  others hold (column {holds}).\n"
             )
         }
-        _ => format!("Requirements of the scenario: FAIL, one or more {}.\n", of(fail)),
+        _ => format!("Requirements of the scenario: FAIL, one or more {}.\n", of(failing, fail)),
     }
 }
 

@@ -29,7 +29,7 @@ use crate::config::{Operation, TransferConfig, TransferJob};
 use crate::observe::probe::{ProtocolFact, SignalKind, TimeoutKind};
 use crate::observe::stats::{TransferEnd, TransferStats};
 use crate::observe::totals::Totals;
-use ledger::{Ledger, Running, Stage};
+use ledger::{Ledger, Running, Spoiled, Stage};
 use medium::{Fate, Medium};
 use regions::Regions;
 use scheduled_transfer::event::Event;
@@ -46,6 +46,8 @@ use upper::{Next, Upper};
 
 /// The well-known Port of the application.
 const PORT: u16 = 0x0014;
+/// Octets of a word of what Transfers carry.
+const WORD_OCTETS: usize = 8;
 /// Data frames between the protocol and the link.
 const DATA_WINDOW: usize = 2;
 /// Channels of the protocol, as bits.
@@ -137,8 +139,8 @@ pub(crate) struct Transfer {
     lines: BTreeMap<u16, ConnectionId>,
     waiting: BTreeMap<u16, Vec<Want>>,
     ledger: Ledger,
-    /// Timeouts of the books that observers were told of: operations, and Transfers given up.
-    told: [u64; 2],
+    /// Timeouts of the books that observers were told of: operations, Transfers given up, Blocks.
+    told: [u64; 3],
     upper: Upper,
     /// When it looks next, as far as that is on the agenda.
     look: Option<u64>,
@@ -187,6 +189,15 @@ fn damaged(operation: &[u8], drawn: u64) -> Option<Vec<u8>> {
     Some(octets)
 }
 
+/// The word of the payload in which an operation of this source is not as it came; `None`: there is none.
+fn spoiled(source: u16, came: &[u8], handed: &[u8]) -> Option<Spoiled> {
+    let (header, wrong) = Header::parse(handed).ok()?;
+    let right = came.get(HEADER_BYTES..)?.chunks(WORD_OCTETS);
+    let mut words = right.zip(wrong.chunks(WORD_OCTETS));
+    let (_, word) = words.find(|(right, wrong)| right != wrong)?;
+    Some(Spoiled { source: source.into(), put: header.b_num.into(), word: word.to_vec() })
+}
+
 fn channel(job: &TransferJob) -> DataChannel {
     DataChannel::new(job.channel).expect("the compiler checks the channel")
 }
@@ -215,7 +226,7 @@ impl Transfer {
             lines: BTreeMap::new(),
             waiting: BTreeMap::new(),
             ledger: Ledger { unconfirmed: !config.protocol.reliable, ..Ledger::default() },
-            told: [0; 2],
+            told: [0; 3],
             upper: Upper::new(config.upper),
             look: None,
             counter: None,
@@ -662,8 +673,8 @@ impl Transfer {
     /// Tells observers of the timeouts that the books have had since the last time.
     fn tell_timeouts(&mut self, cx: &mut Cx<'_>) {
         let stats = &self.ledger.stats;
-        let now = [stats.timeouts, stats.aborted[TransferEnd::Timeout as usize]];
-        let kinds = [TimeoutKind::Operation, TimeoutKind::Transfer];
+        let now = [stats.timeouts, stats.aborted[TransferEnd::Timeout as usize], stats.overdue];
+        let kinds = [TimeoutKind::Operation, TimeoutKind::Transfer, TimeoutKind::Blocks];
         for ((told, now), kind) in self.told.iter_mut().zip(now).zip(kinds) {
             for _ in std::mem::replace(told, now)..now {
                 cx.late(kind);
@@ -738,6 +749,10 @@ impl Transfer {
                 let damaged = wrong.and_then(|drawn| damaged(found.operation, drawn));
                 self.ledger.stats.damaged += u64::from(damaged.is_some());
                 let operation = damaged.as_deref().unwrap_or(found.operation);
+                if self.config.job.operation == Operation::Put {
+                    let spoiled = spoiled(node_of(found.from), found.operation, operation);
+                    self.ledger.spoiled.extend(spoiled);
+                }
                 self.endpoint.handle(cx.now, (found.from, interface), operation);
             }
             _ => self.ledger.stats.foreign += 1,
@@ -750,6 +765,7 @@ impl Transfer {
         if self.ledger.logged(entries.into_iter().map(|(_, entry)| entry)) {
             cx.emit(ProtocolFact::TimedOut);
         }
+        self.ledger.stats.overdue = self.endpoint.overdue();
         if let Err(what) = self.endpoint.check_invariants() {
             self.ledger.stats.broken.get_or_insert(what);
         }
@@ -780,6 +796,7 @@ impl Transfer {
         let mut ledger = Ledger { stats: self.ledger.stats.clone(), ..Ledger::default() };
         let device = self.endpoint.device_log().entries().iter().map(|&(_, entry)| entry);
         ledger.logged(self.endpoint.log_entries().map(|(_, _, entry)| entry).chain(device));
+        ledger.stats.overdue = self.endpoint.overdue();
         ledger.stats.upper_time = self.upper.worked;
         ledger.stats.stray_octets = self.endpoint.memory().stray;
         ledger.stats.kept_octets = self.endpoint.memory().octets();

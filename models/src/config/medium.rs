@@ -5,6 +5,7 @@
 //! alone; credits ride on what is sent anyway (control bits of micropackets, words between frames, READY
 //! wires) and take nothing.
 
+use crate::ratio::gcd;
 use scheduled_transfer::llp::{self, aal5, fibre_channel, hippi_fp, hippi6400};
 
 /// A medium of point-to-point links.
@@ -173,13 +174,6 @@ impl Medium {
     pub const fn priority(self, virtual_channel: u8) -> u8 {
         if self.channels() == 4 { 3 - virtual_channel } else { 0 }
     }
-}
-
-const fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]

@@ -246,10 +246,11 @@ impl TransferJob {
         if self.operation.is_in_region() { self.bytes.max(1) } else { 1 << self.blocksize }
     }
 
-    /// Whether its Data takes Slots of the `slots` of its destination that nobody asks for in time: Data that
-    /// asks itself is not overtaken, and what it learns counts all that went before.
-    pub fn holds_slots(&self, slots: u16) -> bool {
-        self.notify && self.state_every == 0 && slots != u16::MAX && !self.operation.is_in_region()
+    /// Whether its Data takes Slots of the `slots` of its destination that nobody asks for in time. Data that
+    /// asks itself is not overtaken, and what it learns counts all that went before: if `each` does, none is
+    /// held.
+    pub fn holds_slots(&self, slots: u16, each: bool) -> bool {
+        self.notify && !each && slots != u16::MAX && !self.operation.is_in_region()
     }
 }
 

@@ -317,11 +317,13 @@ pub enum TimeoutKind {
     LinkResponse = 15,
     /// A symbol with the state of the receive buffers, which comes now and then on a sound link.
     Status = 16,
+    /// Blocks of a Scheduled Transfer that their destination had enabled.
+    Blocks = 17,
 }
 
 impl TimeoutKind {
     /// All kinds, in index order.
-    pub const ALL: [TimeoutKind; 17] = [
+    pub const ALL: [TimeoutKind; 18] = [
         TimeoutKind::PeerCrashed,
         TimeoutKind::WayBroken,
         TimeoutKind::PeerThere,
@@ -339,6 +341,7 @@ impl TimeoutKind {
         TimeoutKind::Acknowledgement,
         TimeoutKind::LinkResponse,
         TimeoutKind::Status,
+        TimeoutKind::Blocks,
     ];
 }
 

@@ -1,7 +1,7 @@
 //! Links of other media than RapidIO, alone and with Scheduled Transfer on them.
 use crate::common::*;
 use models::config::*;
-use models::path::Roads;
+use models::path::{Hop, Path, Roads};
 use models::probe::{ProtocolEvent, ProtocolFact, Signal, SignalKind};
 use models::run::{ListKind, PipelineMode};
 use models::stats::TransferTotals;
@@ -390,5 +390,38 @@ fn a_group_misses_what_is_dropped() {
             assert_eq!(missing, law[usize::from(flow)], "flow {flow}");
         }
         assert!(of_flow[0] > 10, "{of_flow:?}");
+    }
+}
+
+/// A packet behind full buffers, by hand. Of four ports three may send to the fourth, so of the last switch's
+/// eight buffers each has every third turn, and of the first one's every ninth; no more than there are sources.
+/// What all inputs share counts once. An endpoint keeps nobody waiting.
+#[test]
+fn a_packet_behind_full_buffers_waits_for_the_turns_of_all() {
+    let hop = |inputs: u64, places: [u64; 2]| Hop {
+        char_ps: (1_000, 1),
+        delimiter: 8,
+        after: 0,
+        head: None,
+        news: 0,
+        is_read: true,
+        buffers: [None; PRIORITIES],
+        ack_window: 31,
+        inputs,
+        places,
+    };
+    let path = |hops: &[Hop]| Path { hops: hops.to_vec(), priority: 0 };
+    let (end, switch) = (hop(0, [16, 0]), hop(3, [8, 0]));
+    let turn = 100_000;
+    for (hops, sources, turns) in [
+        (&[end][..], 100, 0),
+        (&[switch, end], 100, 24),
+        (&[switch, switch, end], 100, 72 + 24),
+        (&[switch, switch, end], 5, 40 + 24),
+        (&[switch, switch, end], 2, 16 + 16),
+        (&[switch, switch, end], 1, 8 + 8),
+        (&[switch, hop(3, [8, 5]), end], 100, 72 + 24 + 5),
+    ] {
+        assert_eq!(path(hops).crowded(92, sources), turns * turn, "{sources} sources, {hops:?}");
     }
 }

@@ -46,8 +46,9 @@ pub struct Config {
     /// Exponent of the largest STU that the lower layer carries, where that is not what frames of `medium`
     /// hold.
     pub stu_carried: Option<u32>,
-    /// Control has a channel of its own, whatever `medium` has: Data and Control may overtake each other.
-    pub separate_control: bool,
+    /// Whether Control has a channel of its own, so that Data and Control may overtake each other; `None`: as
+    /// usual on `medium`. On ATM it may have a VCC of its own or share one.
+    pub separate_control: Option<bool>,
     /// Data Channels of the lower layer, bit n for channel n.
     pub data_channels: u8,
     /// Whether the lower layer keeps the order of what it carries on one channel.
@@ -81,7 +82,7 @@ impl Default for Config {
             missing_timeout: None,
             medium: Medium::Ethernet,
             stu_carried: None,
-            separate_control: false,
+            separate_control: None,
             data_channels: 0b1110,
             ordered: true,
             interfaces: 1,
@@ -125,11 +126,11 @@ impl Config {
     /// sent on other channels does not count as arrived (ST-5.2.5-10).
     #[must_use]
     pub const fn overtaking(&self) -> Option<u64> {
-        if self.ordered && self.medium.single_fifo() && !self.separate_control {
-            None
-        } else {
-            Some(self.op_timeout)
-        }
+        let separate = match self.separate_control {
+            Some(separate) => separate,
+            None => !self.medium.single_fifo(),
+        };
+        if self.ordered && !separate { None } else { Some(self.op_timeout) }
     }
 
     /// Exponent of the largest STU that the lower layer carries.

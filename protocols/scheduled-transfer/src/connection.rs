@@ -207,6 +207,8 @@ pub struct Connection {
     timers: Timers<Timer>,
     /// Clear_To_Send that have left.
     permitted: u64,
+    /// Blocks were enabled since Data last took a Slot.
+    permitted_since_data: bool,
     heard: bool,
 }
 
@@ -246,6 +248,7 @@ impl Connection {
             outgoing: Blocks::default(),
             timers: Timers::default(),
             permitted: 0,
+            permitted_since_data: false,
             heard: false,
         }
     }

@@ -144,6 +144,12 @@ impl<M: Memory> Endpoint<M> {
         self.logs.iter().flat_map(of)
     }
 
+    /// Times that Blocks which had been enabled did not come in time, on all Ports.
+    #[must_use]
+    pub fn overdue(&self) -> u64 {
+        self.logs.values().map(|log| log.counters().overdue).sum()
+    }
+
     /// Takes all entries out of all logs; what belongs to no Port first.
     pub fn take_log(&mut self) -> Vec<(u64, Logged)> {
         let mut entries = self.device_log.drain();

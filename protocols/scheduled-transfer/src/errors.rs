@@ -74,6 +74,9 @@ pub struct Counters {
     pub unprotected_tail: u64,
     /// Headers that did not fit though Slots are not counted.
     pub header_queue_overflow: u64,
+    /// Times that Blocks which had been enabled did not come in time: they are enabled again, or the Transfer
+    /// is given up ([`missing_timeout`](crate::Config::missing_timeout)).
+    pub overdue: u64,
 }
 
 /// The log of one Port, oldest first. What does not fit is counted, so a hostile peer cannot fill memory.

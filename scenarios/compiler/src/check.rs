@@ -366,8 +366,7 @@ fn thresholds_place(c: &Compiler<'_>, found: &fabric::Headroom) -> String {
 
 /// Warns of detectors of congestion that never go on, and of the one that lacks most places for what still
 /// comes when it has gone on.
-fn detectors(c: &mut Compiler<'_>, config: &FabricConfig) {
-    let detectors = fabric::detectors(config);
+fn detectors(c: &mut Compiler<'_>, detectors: &[fabric::Headroom]) {
     for found in detectors.iter().filter(|found| !found.is_reachable()) {
         let message = format!(
             "at most {} for \"{}\" can count at a time, so {} never do",
@@ -486,8 +485,8 @@ fn tight(loops: &fabric::Loops<'_>, config: &FabricConfig) -> (Option<Tight>, Ju
     (tight, judged)
 }
 
-/// Warnings about what is possible but probably not meant.
-pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
+/// Warnings about what is possible but probably not meant. Gives the detectors that it looked at.
+pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) -> Vec<fabric::Headroom> {
     let loops = fabric::Loops::of(config);
     let lengths = loops.lengths;
     let other: BTreeSet<u32> = config.media.iter().map(|media| media.link).collect();
@@ -525,7 +524,8 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
             c.once(Diagnostic::warning("SC071", pointer, message).help(help));
         }
     }
-    detectors(c, config);
+    let found = fabric::detectors(config);
+    detectors(c, &found);
     if rates.len() > 1 {
         let list: Vec<String> = rates
             .iter()
@@ -536,4 +536,5 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) {
                     a switch that cuts through to a faster link waits until the packet cannot run dry";
         c.once(Diagnostic::warning("SC074", "/links", message).help(help));
     }
+    found
 }

@@ -212,7 +212,7 @@ impl Compiler<'_> {
         crate::effect::deeds(self);
         crate::effect::moot(self);
         crate::effect::lanes(self, &config);
-        crate::check::physics(self, &config);
+        let detectors = crate::check::physics(self, &config);
         let port = |end: (u32, u8)| self.graph.port_name((end.0 as usize, end.1));
         let labels = Labels {
             devices: config.devices.iter().map(|d| d.path.clone()).collect(),
@@ -270,6 +270,7 @@ impl Compiler<'_> {
             compare_with: None,
             offered: demand.offered,
             routes,
+            detectors,
             require,
         })
     }

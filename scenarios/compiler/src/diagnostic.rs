@@ -445,6 +445,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC115", "frame longer than the MTU that its nodes agree on"),
     ("SC116", "fewer places than others send messages to"),
     ("SC117", "frames of LINX that others pass"),
+    ("SC118", "periods of sessions that are over before an answer can be there"),
     ("SC119", "operations that hardly ever come whole"),
     ("SC120", "time that the run does not reach"),
     ("SC121", "more frames at a time than a host has places for"),

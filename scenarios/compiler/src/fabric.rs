@@ -9,6 +9,7 @@ use models::config::{
     BLOCK, Block, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, Forwarding, IdTable,
     InputQueueing, LinkConfig, NO_PORT, PortSet, Route, SourceConfig, StagingConfig, SwitchConfig, Verdict,
 };
+use models::ratio::is_less;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -438,10 +439,10 @@ impl<'a> Loops<'a> {
         for link in &config.links {
             for end in [link.a, link.b] {
                 let [fastest, slowest] = paces[end.0 as usize].get_or_insert([link.char_ps; 2]);
-                if is_shorter(link.char_ps, *fastest) {
+                if is_less(link.char_ps, *fastest) {
                     *fastest = link.char_ps;
                 }
-                if is_shorter(*slowest, link.char_ps) {
+                if is_less(*slowest, link.char_ps) {
                     *slowest = link.char_ps;
                 }
             }
@@ -524,14 +525,9 @@ impl<'a> Loops<'a> {
             }
         };
         let cut = head.min(packet) + longer;
-        let is_stored = is_shorter(fastest, link.char_ps) || !switch.routes.masks.is_empty();
+        let is_stored = is_less(fastest, link.char_ps) || !switch.routes.masks.is_empty();
         if is_stored { cut.max(packet) } else { cut }
     }
-}
-
-/// Whether a time, numerator and denominator, is shorter than another one.
-fn is_shorter(own: (u64, u64), other: (u64, u64)) -> bool {
-    u128::from(own.0) * u128::from(other.1) < u128::from(other.0) * u128::from(own.1)
 }
 
 /// Octets on the wire of the longest packet of a protocol, as long as packets with 256 octets of payload are.

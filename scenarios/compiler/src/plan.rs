@@ -1,7 +1,7 @@
 //! What a scenario becomes: runs that are ready to start, and what the reports need to know about them.
 
 use crate::diagnostic::Diagnostics;
-use crate::fabric::Routes;
+use crate::fabric::{Headroom, Routes};
 use crate::units::Comparison;
 use models::config::FabricConfig;
 use models::sim_core::Time;
@@ -49,6 +49,8 @@ pub struct Variant {
     pub offered: Vec<Offered>,
     /// What following every packet by the routes has shown.
     pub routes: Routes,
+    /// Detectors of congestion whose verdict somebody hears, with what they need.
+    pub(crate) detectors: Vec<Headroom>,
     /// What results must show.
     pub require: Vec<Requirement>,
 }

@@ -99,8 +99,7 @@ fn describe(variant: &Variant, out: &mut String) {
     };
     let _ = writeln!(out, "  runs for {}, measured {warmup}; {stall}", time_text(variant.until.0));
     table(out, "switches", switch_lines(config));
-    let mut detectors = fabric::detectors(config);
-    detectors.retain(fabric::Headroom::is_reachable);
+    let detectors: Vec<_> = variant.detectors.iter().filter(|own| own.is_reachable()).collect();
     let told = detectors.iter().map(|own| (own.device, own.port)).collect::<BTreeSet<_>>().len();
     if told > 0 {
         table(out, "detectors of congestion", detector_lines(config, detectors));
@@ -243,9 +242,9 @@ fn judgement(detector: &Detector) -> String {
 }
 
 /// Places above `on` that each detector needs, and those that there are.
-fn detector_lines(config: &FabricConfig, all: Vec<fabric::Headroom>) -> Vec<(String, String)> {
+fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(String, String)> {
     let lengths = fabric::Lengths::of(config);
-    let line = |found: fabric::Headroom| {
+    let line = |found: &fabric::Headroom| {
         let leaves_out = |switch: &SwitchConfig| switch.leave_out_stopped;
         let beyond = match found.beyond {
             // What is not counted has no bound.

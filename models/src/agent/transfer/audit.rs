@@ -1,7 +1,7 @@
 //! What the Transfers of all ends come to, seen from above.
 
 use super::Transfer;
-use super::ledger::{Begun, Found, Look};
+use super::ledger::{Begun, Found, Look, Spoiled};
 use crate::agent::data::word;
 use crate::observe::stats::TransferTotals;
 use scheduled_transfer::wire::Function;
@@ -126,23 +126,34 @@ impl Places {
             Found::Whole(tag) => *tag,
             Found::Mixed(octets) => octets.first_chunk().map_or(0, |tag| u64::from_be_bytes(*tag)),
         };
-        let (source, to, none) = (first >> 32, owner.config.node, BTreeSet::new());
+        // What came late with a wrong bit, of a Put that was given up, lies there as well: nobody has taken it
+        // for whole. A wrong bit of the Put that is looked at must have been found.
+        let place = look.put % owner.places();
+        let late = owner.ledger.spoiled.iter();
+        let late = late.filter(|late| late.put != look.put && late.put % owner.places() == place);
+        let late: Vec<&Spoiled> = late.collect();
+        let begins = late.iter().find(|late| late.word == first.to_be_bytes());
+        let source = begins.map_or(first >> 32, |late| late.source);
+        let (to, none) = (owner.config.node, BTreeSet::new());
         let meant = puts.meant.get(&(source, to, look.put)).unwrap_or(&none);
-        let placed = puts.placed.get(&(source, to, look.put % owner.places())).unwrap_or(&none);
+        let placed = puts.placed.get(&(source, to, place)).unwrap_or(&none);
         match &look.found {
             Found::Whole(tag) if meant.contains(tag) && waits => self.waiting.extend(meant),
             Found::Whole(tag) if meant.contains(tag) => {}
             Found::Whole(tag) if placed.contains(tag) => self.overwritten.extend(meant),
-            Found::Mixed(octets) if all_are_of(octets, placed) => self.overwritten.extend(meant),
+            Found::Mixed(octets) if all_are_of(octets, placed, &late) => self.overwritten.extend(meant),
             _ => self.corrupt += 1,
         }
     }
 }
 
-/// Each word is what one of these tags has there.
-fn all_are_of(octets: &[u8], tags: &BTreeSet<u64>) -> bool {
+/// Each word is what one of these tags has there, or one of those that came late and wrong.
+fn all_are_of(octets: &[u8], tags: &BTreeSet<u64>, late: &[&Spoiled]) -> bool {
     let mut words = octets.chunks(8).zip(0..);
-    words.all(|(part, at)| tags.iter().any(|&tag| part == &word(tag, at)[..part.len()]))
+    words.all(|(part, at)| {
+        tags.iter().any(|&tag| part == &word(tag, at)[..part.len()])
+            || late.iter().any(|late| late.word == part)
+    })
 }
 
 /// FetchOps that were not atomic: by what they returned, and by what is left of each word.

@@ -99,6 +99,16 @@ pub(super) struct Look {
     pub found: Found,
 }
 
+/// A word of a Put that came with a wrong bit: it may lie in its place until something else comes there.
+#[derive(Clone, Debug)]
+pub(super) struct Spoiled {
+    /// Whose Put it is.
+    pub source: u64,
+    pub put: u64,
+    /// What came, fewer than eight octets at the end of a Put.
+    pub word: Vec<u8>,
+}
+
 /// Octets in the place of a Put.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
@@ -130,6 +140,8 @@ pub(super) struct Ledger {
     pub puts: Vec<Begun>,
     /// Puts to this end that its upper layer has looked at.
     pub looks: Vec<Look>,
+    /// What came of Puts to this end with a wrong bit.
+    pub spoiled: Vec<Spoiled>,
     /// FetchOps, by peer.
     pub fetches: BTreeMap<u16, Fetches>,
 }

@@ -8,6 +8,7 @@ use crate::link::Links;
 use crate::link::port::{LinkTiming, Port};
 use crate::link::wire::WireTiming;
 use crate::observe::Build;
+use crate::ratio::gcd;
 use sim_core::{Event, EventList, Purpose, Stream};
 
 /// Damage on the way from one end.
@@ -280,8 +281,4 @@ impl<P: Build> Links<P> {
         (end.calls, end.suspect) = (true, true);
         self.arrange(cx, port);
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -127,6 +127,8 @@ pub struct TransferStats {
     pub foreign: u64,
     /// Op_timeouts.
     pub timeouts: u64,
+    /// Times that Blocks which had been enabled did not come in time.
+    pub overdue: u64,
     /// Operations given up.
     pub exhausted: u64,
     /// Other errors of table 10 that were logged.
@@ -187,6 +189,7 @@ impl TransferStats {
         self.damaged += other.damaged;
         self.foreign += other.foreign;
         self.timeouts += other.timeouts;
+        self.overdue += other.overdue;
         self.exhausted += other.exhausted;
         self.logged += other.logged;
         self.paused += other.paused;

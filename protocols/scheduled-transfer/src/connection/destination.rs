@@ -569,6 +569,7 @@ impl Connection {
             DestinationState::Exposing => {
                 let missing: Vec<u64> = destination.exposed.keys().copied().collect();
                 destination.retries += 1;
+                cx.log.counters_mut().overdue += 1;
                 if !agreed {
                     // The upper layer is told, once: without progress there is nothing new to tell.
                     let news = missing.into_iter().map(|block| (self.id, Event::Missing { id, block }));

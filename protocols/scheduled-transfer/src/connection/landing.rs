@@ -92,15 +92,16 @@ impl Connection {
             payload.is_empty()
                 || self.buffers.address(Place { bufx: header.bufx, offset: header.offset }) == Some(address)
         );
-        cx.memory.write(address, payload);
         destination.data_seen = true;
         block.next_stu += 1;
         block.received += payload.len() as u64;
+        // What carries a Cksum that is wrong is discarded: the memory never sees it (ST-D56).
         if cx.config.check && !block.verify(cx.log, header, payload, last) {
             block.damaged = true;
             cx.log(Logged::Cksum_Error);
             return false;
         }
+        cx.memory.write(address, payload);
         if last {
             let short = ring && block.received > 0 && block.received < block.bytes;
             if block.received != block.bytes && !short {

@@ -161,11 +161,18 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
         let gate = &self.gate;
-        let at = self
-            .queue
-            .iter()
-            .position(|queued| queued.interface == interface && gate.allows(queued.class, queued.again))?;
+        // Blocks of other Transfers would be enabled for ever with Slots that Data waits for.
+        let turn_of_data = self.permitted_since_data
+            && gate.is_counted()
+            && gate.view() == 2
+            && self.outgoing.iter().any(|block| self.takes_slot(block, cx.config));
+        let at = self.queue.iter().position(|queued| {
+            queued.interface == interface
+                && gate.allows(queued.class, queued.again)
+                && !(turn_of_data && queued.further)
+        })?;
         let mut queued = self.queue.remove(at)?;
+        self.permitted_since_data |= queued.further;
         self.gate.send(queued.class, cx.now, 0, cx.config.overtaking());
         if queued.asks {
             self.gate.ask(queued.header.sync, cx.now, 0, cx.config.overtaking(), !cx.config.ordered);
@@ -192,6 +199,12 @@ impl Connection {
         Some(Transmit { to: queued.to, interface, channel: 0, header: queued.header })
     }
 
+    /// Whether the next Data of a Block takes a Slot: of a silent one only the last may.
+    fn takes_slot(&self, block: &Outgoing, config: &crate::config::Config) -> bool {
+        let room = block.place.room(self.remote.bufsize).min(self.stu_limit(config, block.channel));
+        !block.silent || (block.ask && block.left <= room && !block.needs_trailer(config))
+    }
+
     /// Largest STU on a channel in octets.
     pub(crate) fn stu_limit(&self, config: &crate::config::Config, channel: DataChannel) -> u64 {
         1 << self.stu_exponent(config, channel)
@@ -216,25 +229,28 @@ impl Connection {
             // None may leave, and there may be many to look at.
             return None;
         }
-        let bufsize = self.remote.bufsize;
-        let limit = |channel| self.stu_limit(cx.config, channel);
+        // Unless their order is free, Blocks of a Transfer and Puts of a region begin in it (ST-D40), also
+        // behind one that waits for a Slot when they need none.
+        let is_next = |block: &Outgoing| {
+            let mut own = self.outgoing.iter().filter(|other| other.owner == block.owner);
+            striped
+                || block.stu_num > 0
+                || own.find(|other| other.stu_num == 0).is_none_or(|first| first.ordinal == block.ordinal)
+        };
         let can = |block: &Outgoing| {
             let here = match block.interface {
                 Some(bound) => bound == interface,
                 None => striped || interface == self.interface,
             };
             let wanted = channels >> block.channel.number() & 1 == 1;
-            // Only the last Data of a silent Block may need a Slot.
-            let data = block.left.min(block.place.room(bufsize)).min(limit(block.channel));
-            let asks = block.ask && data == block.left && !block.needs_trailer(cx.config);
-            let class = if block.silent && !asks { Class::Free } else { Class::Ordinary };
-            here && wanted && gate.allows(class, false)
+            let class = if self.takes_slot(block, cx.config) { Class::Ordinary } else { Class::Free };
+            here && wanted && gate.allows(class, false) && is_next(block)
         };
         let bound = self.outgoing.iter().position(|block| block.interface.is_some() && can(block));
         let at = bound.or_else(|| self.outgoing.iter().position(can))?;
         let sync = self.outgoing[at].sync.unwrap_or_else(|| self.next_sync());
         let config = cx.config;
-        let limit = self.stu_limit(config, self.outgoing[at].channel);
+        let (bufsize, limit) = (self.remote.bufsize, self.stu_limit(config, self.outgoing[at].channel));
         let (d_port, s_port, d_key) = (self.remote.port, self.local.port, self.remote.key);
         let block = &mut self.outgoing[at];
         block.interface = Some(interface);
@@ -294,6 +310,7 @@ impl Connection {
         let transmit = Transmit { to: block.to, interface, channel: block.channel.number(), header };
 
         let class = if block.silent && !ask { Class::Free } else { Class::Ordinary };
+        self.permitted_since_data &= class == Class::Free;
         let channel = block.channel.number();
         self.gate.send(class, cx.now, channel, config.overtaking());
         if last && let Some(block) = self.outgoing.remove(at) {

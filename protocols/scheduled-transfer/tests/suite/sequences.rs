@@ -389,6 +389,27 @@ fn without_agreed_order_a_missing_block_is_the_upper_layers_business() {
     assert_eq!(pair.outcome(A, id), Outcome::Failed(Failure::EndedByPeer));
 }
 
+/// Of three Slots the request takes one and Block 2, which asks for the state, the other. So Block 5 waits for
+/// an answer. Block 6 is silent and needs no Slot, but Blocks begin in order (ST-D40).
+///
+/// Proves: ST-6.2.4-5, ST-10.7.5-1
+#[test]
+fn a_block_that_waits_for_a_slot_is_not_overtaken() {
+    for (agreed, expected) in [(false, [0, 1, 2, 3, 4, 5, 6, 7]), (true, [0, 1, 2, 3, 4, 6, 5, 7])] {
+        let a = Config { op_timeout: 100_000_000, out_of_order: agreed, ..Config::default() };
+        let b = Config { slots: 3, first_port: 0x8000, first_key: 0x5E6F_7081, ..a };
+        let mut pair = Pair::new(a, b, 2 << 20);
+        let (a, _) = pair.open();
+        pair.expose = ExposeOptions { window: 8, blocksize: 10 };
+        let options = TransferOptions { state_every: 3, max_block: 10, ..TransferOptions::default() };
+        let id = pair.ends[A].write(pair.now, a, Span::new(0, 8192), options).unwrap();
+        assert_eq!(pair.outcome(A, id), Outcome::Complete);
+        let blocks: Vec<u32> = pair.sent(A, Op::Data).iter().map(|data| data.b_num).collect();
+        assert_eq!(blocks, expected);
+        pair.assert_clean();
+    }
+}
+
 /// Proves: ST-6.2.8-8, ST-6.2.4-5, ST-10.7.5-1
 #[test]
 fn grants_may_come_in_any_order() {

@@ -82,7 +82,7 @@ impl Storm {
         let a = Config {
             slots: weather.slots,
             ordered: weather.ordered,
-            separate_control: weather.separate_control,
+            separate_control: Some(weather.separate_control),
             missing_timeout: Some(20 * Config::default().op_timeout),
             ..Config::default()
         };

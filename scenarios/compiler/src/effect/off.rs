@@ -9,8 +9,10 @@ use crate::spec::*;
 use models::agent::echo::EchoConfig;
 use models::agent::initialise::ProcessorConfig;
 use models::config::{
-    Arbitration, Buffering, Carrier, DeviceModel, FabricConfig, ProtocolConfig, SwitchConfig,
+    Announcement, Arbitration, Buffering, Carrier, DeviceModel, FabricConfig, ProtocolConfig, SessionData,
+    SwitchConfig,
 };
+use models::session_management::register::Contact;
 use serde_json::Value;
 use std::any::Any;
 
@@ -89,8 +91,17 @@ impl Used {
                     self.carried(*carrier);
                 }
                 ProtocolConfig::Linx(node) => self.carried(node.carrier),
-                // Each contact of a peer says what goes there.
-                ProtocolConfig::Session(_) => *self = Used { queue: true, retries: true, streams: true },
+                // Each contact of a peer says what goes there, and each node how it takes data.
+                ProtocolConfig::Session(node) => {
+                    let contacts = node.directory.values().flat_map(Announcement::contacts);
+                    let managed = contacts.map(|contact| matches!(contact, Contact::Mailbox(_)));
+                    let data = matches!(node.data, SessionData::Message(_));
+                    for by_message in managed.chain([data]) {
+                        self.queue = true;
+                        self.retries |= by_message;
+                        self.streams |= !by_message;
+                    }
+                }
                 ProtocolConfig::Transfer(_) | ProtocolConfig::Translator(_) => {
                     (self.queue, self.streams) = (true, true);
                 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A detector of a switch with the thresholds that it has at some time, and whether it speaks up early
 /// enough.
+#[derive(Clone, Debug)]
 pub(crate) struct Headroom {
     pub device: u32,
     /// The egress port that it watches.

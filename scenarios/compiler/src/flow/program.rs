@@ -120,6 +120,12 @@ impl Program {
         octets.max().unwrap_or(0).max(8)
     }
 
+    /// The most messages that may be under way from one rank to another at a time, at least one.
+    pub fn under_way(&self) -> u32 {
+        let most = self.schedule.ranks.iter().map(|rank| rank.under_way(self.eager)).max();
+        u32::try_from(most.unwrap_or(0).max(1)).unwrap_or(u32::MAX)
+    }
+
     /// Gives the endpoints their ranks.
     pub fn assign(&self, nodes: &mut BTreeMap<usize, ProtocolConfig>) {
         for ((device, _), rank) in self.places.iter().zip(0..) {

@@ -4,6 +4,7 @@ mod bridge;
 mod broadcast;
 mod discovery;
 pub(super) mod shared;
+pub(super) mod timers;
 mod vendor;
 
 use super::messages::{self, Carried};

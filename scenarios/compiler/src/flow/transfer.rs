@@ -12,7 +12,7 @@ use super::hosts as software;
 use super::messages;
 use super::program::Program;
 use super::session::octets;
-use super::{Beginnings, Cast, Hosts, Kind, Sized};
+use super::{Beginnings, Cast, Hosts, Kind, PAIRS_MAX, Sized};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::medium;
@@ -39,10 +39,8 @@ use std::sync::Arc;
 const STREAM: u16 = 0x4000;
 /// Shares of frames are told in parts of this.
 const MILLION: u128 = 1_000_000;
-/// Op_timeout, in computed round trips, beside the time for what may be in front.
+/// Op_timeout, in computed round trips, beside the time for what may wait at the ends.
 const TIMEOUT_ROUND_TRIPS: u64 = 10;
-/// Most pairs whose round trips are computed.
-const PAIRS_MAX: usize = 4_096;
 
 /// Flows of Scheduled Transfer.
 pub(super) struct Transfer;
@@ -295,8 +293,9 @@ pub(crate) fn ends(
             TransferKind::Write => Operation::Write,
         },
         bytes: st.bytes.unwrap_or_else(|| program.map_or(8, Program::longest_message)),
-        count: *filled(&st.count),
-        concurrent: *filled(&st.concurrent),
+        // Of a program nobody says how many go at a time, but no more than these can.
+        count: program.map_or(*filled(&st.count), |program| program.under_way().into()),
+        concurrent: program.map_or(*filled(&st.concurrent), Program::under_way),
         cts_req: *filled(&st.window),
         blocksize: filled(&st.block).trailing_zeros() as u16,
         notify: *filled(&st.notify),
@@ -320,22 +319,27 @@ pub(crate) fn ends(
         extras: extras(st),
     };
     let most = connections.values().copied().max().unwrap_or(1);
+    // Each has two ends.
+    let all = connections.values().sum::<u64>() / 2;
     let hosts_of = connections.keys().chain(positions.keys()).copied().collect::<BTreeSet<usize>>();
     let declared = declared::all(c, at, st, hosts_of.iter().copied())?;
     let between = translators::between(c, &config.owners, (at, flow), &hosts_of, hosts, &declared)?;
-    // The smallest STUs have the most frames in front of an answer.
+    // The smallest STUs have the most frames in front of an answer, and the largest take longest each.
     let cut = declared.values().map(|declared| declared.cut).min().unwrap_or(*filled(&st.stu));
     let stu = declared.values().map(|declared| declared.stu).min().map_or(cut, |stu| stu.min(cut));
-    let way = longest(c, config, (&peers, hosts), (stu, *filled(&flow.priority)));
-    let way = way.map(|way| {
-        let software = patient(c, &hosts_of);
-        way.between(software, software)
-    });
+    let largest = declared.values().map(|declared| declared.cut.min(declared.stu)).max().unwrap_or(stu);
+    let software = patient(c, &hosts_of);
+    let longest = |stu| {
+        let way = longest(c, config, (&peers, hosts), (stu, *filled(&flow.priority)));
+        way.map(|way| way.between(software, software))
+    };
+    let way = longest(stu);
+    let slow = if largest == stu { way.clone() } else { longest(largest) };
     let separate_control = st.control_priority.is_some_and(|own| own != *filled(&flow.priority));
     // An order that one medium on the way does not keep is none at its ends.
     let separate_control = separate_control || between.overtakes;
     let bufsize = declared.values().map(|declared| declared.bufsize).min().unwrap_or(*filled(&st.bufsize));
-    let scale = Scale { way, connections: most, separate_control, bufsize, cut };
+    let scale = Scale { way, slow, connections: [most, all], separate_control, bufsize, cut };
     few::warn(c, at, (st, &job), &declared, &scale);
     whole::warn(c, at, (st, &job), &declared, &scale);
     let beginnings = beginnings(st);
@@ -479,8 +483,10 @@ pub(crate) fn hosts(
 struct Scale {
     /// The way with the longest round trip, between hosts as slow as any of the flow.
     way: Option<TransferPath>,
-    /// Connections of the end that has most.
-    connections: u64,
+    /// The same with the largest STUs of all ends.
+    slow: Option<TransferPath>,
+    /// Connections of the end that has most, and all.
+    connections: [u64; 2],
     /// Control has a priority of its own.
     separate_control: bool,
     /// The smallest buffers of all ends, octets.
@@ -499,6 +505,35 @@ fn patient(c: &Compiler<'_>, devices: &BTreeSet<usize>) -> Software {
     })
 }
 
+/// How long an answer may take on a way although nothing is lost, ps: computed round trips, or what the
+/// buffers of switches hold in front if that takes longer, and what waits at the ends.
+fn waits(way: &TransferPath, (job, slots): (&TransferJob, u16), scale: &Scale, block: u64) -> u64 {
+    let [most, all] = scale.connections;
+    let frames = all.saturating_mul(enabled_frames(job, way.stu()));
+    let crowded = way.round_trip().saturating_add(way.crowded(all, frames));
+    let links = TIMEOUT_ROUND_TRIPS.saturating_mul(way.round_trip()).max(crowded);
+    // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
+    // than it has Slots.
+    let ends = most.saturating_mul(2);
+    let enabled = ends.saturating_mul(job.enabled());
+    let queued = ends.saturating_mul(job.enabled().min(slots.into()));
+    let contention = way.contention(queued, enabled, block);
+    // Data that answers goes at once, all of it: neither a window nor Slots hold it back.
+    let asked = u64::from(job.concurrent).min(job.count).saturating_mul(ends);
+    let answers = match job.operation {
+        Operation::Get | Operation::FetchOp => way.answers(asked, job.bytes, scale.bufsize),
+        _ => 0,
+    };
+    // More Clear_To_Send than the source has Slots are asked for in parts.
+    let beyond = match slots {
+        u16::MAX => 0,
+        _ if job.operation.is_in_region() => 0,
+        slots => job.enabled().saturating_sub(slots.into()),
+    };
+    let gate = way.gate(beyond, slots);
+    links.saturating_add(contention).saturating_add(answers).saturating_add(gate)
+}
+
 /// Parameters of the protocol machine of an end. Times that are given are times of its protocol clock; those
 /// that are not are as long in the fabric at every end, whatever its clock.
 fn protocol(
@@ -511,38 +546,19 @@ fn protocol(
     let clock = Clock(software::ratio(c, device));
     let way = scale.way.as_ref();
     let separate_control = scale.separate_control;
-    let round_trip = way.map_or(0, TransferPath::round_trip);
     let slots = declared.slots;
-    // A Transfer that is shorter is one Block of its length.
-    let block = (1u64 << job.blocksize).min(job.bytes.max(1));
-    // At both ends, Blocks of all their connections may be in front; and of each no more Control operations
-    // than it has Slots.
-    let ends = scale.connections.saturating_mul(2);
+    // A Transfer that is shorter is one Block of its length. A trailer takes no longer than an STU.
+    let trailer = if *filled(&st.trailers) { declared.stu.min(scale.cut).into() } else { 0 };
+    let block = (1u64 << job.blocksize).min(job.bytes.max(1)).saturating_add(trailer);
+    // At both ends, Blocks of all their connections may be in front.
+    let ends = scale.connections[0].saturating_mul(2);
     let enabled = ends.saturating_mul(job.enabled());
-    let queued = ends.saturating_mul(job.enabled().min(slots.into()));
-    let contention = way.map_or(0, |way| way.contention(queued, enabled, block));
     // At both ends, headers of all Data that can be enabled may wait, as far as there are Slots.
     let stus = block.div_ceil(declared.stu.min(scale.cut).into()).saturating_add(2);
     let delivered = enabled.saturating_mul(stus).min(ends.saturating_mul(slots.into()));
-    let software = upper(st).wait(delivered).saturating_mul(2);
-    let automatic = TIMEOUT_ROUND_TRIPS.saturating_mul(round_trip).saturating_add(contention);
-    let automatic = automatic.saturating_add(software);
-    // Data that answers goes at once, all of it: neither a window nor Slots hold it back.
-    let asked = u64::from(job.concurrent).min(job.count).saturating_mul(ends);
-    let answers = match job.operation {
-        Operation::Get | Operation::FetchOp => {
-            way.map_or(0, |way| way.answers(asked, job.bytes, scale.bufsize))
-        }
-        _ => 0,
-    };
-    // More Clear_To_Send than the source has Slots are asked for in parts.
-    let beyond = match slots {
-        u16::MAX => 0,
-        _ if job.operation.is_in_region() => 0,
-        slots => job.enabled().saturating_sub(slots.into()),
-    };
-    let gate = way.map_or(0, |way| way.gate(beyond, slots));
-    let automatic = automatic.saturating_add(answers).saturating_add(gate);
+    let ways = [&scale.way, &scale.slow].into_iter().flatten();
+    let automatic = ways.map(|way| waits(way, (job, slots), scale, block)).max().unwrap_or(0);
+    let automatic = automatic.saturating_add(upper(st).wait(delivered).saturating_mul(2));
     let op_timeout = match filled(&st.op_timeout).get() {
         Period::Time(time) => time,
         Period::Auto | Period::Off => clock.protocol(automatic).max(1),
@@ -552,6 +568,7 @@ fn protocol(
     let ordered = [doubled, delayed].iter().all(|shares| shares.control.is_none() && shares.data.is_none());
     let medium = medium::of(c, device);
     let layer = medium.map_or(Layer::Ethernet, Medium::layer);
+    let channels = medium.is_some_and(|medium| medium.channels() > 1);
     let config = Config {
         op_timeout,
         max_retry: *filled(&st.max_retry),
@@ -571,20 +588,23 @@ fn protocol(
         missing_timeout: None,
         medium: layer,
         stu_carried: medium.is_none().then_some(STREAM_STU.trailing_zeros()),
-        separate_control,
+        separate_control: Some(separate_control || channels),
         ordered,
         ..defaults
     };
     let patience = way.map(|way| {
         let op_timeout = clock.fabric(op_timeout);
+        // Of Blocks that are one Data without a trailer each may ask.
+        let each_asks = job.state_every == 1 && block <= u64::from(way.stu());
         // Headers of all that is enabled may wait for Slots that are free and do not count as free.
         let held = match config.overtaking() {
-            Some(_) if job.holds_slots(slots) => {
+            Some(_) if job.holds_slots(slots, each_asks) => {
                 way.overtaken(op_timeout, enabled.saturating_mul(stus), slots)
             }
             _ => 0,
         };
-        clock.protocol(way.patience(op_timeout, enabled, block).saturating_add(held))
+        let delivery = way.delivery(job, &upper(st), slots, enabled);
+        clock.protocol(way.patience(op_timeout, enabled, block).saturating_add(held).saturating_add(delivery))
     });
     let missing_timeout = match filled(&st.missing_timeout).get() {
         Period::Off => None,

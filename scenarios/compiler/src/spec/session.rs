@@ -294,8 +294,9 @@ pub struct SessionSpec {
     /// What is opened (default conduit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<OpensKind>,
-    /// Whether the endpoints of `from` find their peers themselves: they read the registers of all endpoints,
-    /// and open conduits or streams to those that take part, whoever `to` names (default false).
+    /// Whether the endpoints of `from` find their peers themselves: they read the registers of all endpoints
+    /// but nodes of other flows of sessions, and open conduits or streams to those that take part, whoever
+    /// `to` names (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan: Option<bool>,
     /// Whether attributes of a peer are asked for (REQUEST, ADVERTISE) before anything is opened (default

@@ -65,8 +65,9 @@ pub struct StSpec {
     /// under way: what is not over then fails (default: it does not).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disconnect_after: Option<Quantity<Picoseconds>>,
-    /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair, and
-    /// the time that everything takes that may be in front of a Control operation).
+    /// Op_timeout, by the protocol clock (default "auto": 10 times the longest round trip of a pair, or
+    /// one and what the buffers on the way hold if that is longer, and the time that everything takes that
+    /// may be in front of a Control operation at the ends).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op_timeout: Option<Quantity<AutoTime>>,
     /// Max_Retry: how often an operation is sent again (default 3).

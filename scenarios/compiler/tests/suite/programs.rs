@@ -271,3 +271,50 @@ fn an_eager_send_waits_for_no_connection() {
         assert!(end(4_095) > 1_000_000 + 132_000, "{transport}: it waits for the receiver");
     }
 }
+
+/// Messages of a program go beside each other as far as it lets them: the automatic periods cover them, so
+/// where nothing is lost all arrive. Of 8 of 300 000 octets 3 did, and none of 8 of 40 000 with a window of one.
+#[test]
+fn no_message_of_a_program_is_missing_while_others_go_first() {
+    for (messages, octets, window, slots) in [
+        (8, 40_000, 1, 64),
+        (8, 300_000, 8, 64),
+        (64, 40_000, 8, 64),
+        (200, 9_000, 2, 64),
+        (40, 20_000, 1, 65_535),
+        (40, 20_000, 2, 5),
+    ] {
+        for both in [false, true] {
+            let rank = |own: u32| {
+                let other = 1 - own;
+                let sends = (0..messages).map(|n| format!("s{n}: send {octets}b to {other} tag {n}"));
+                let receives = (0..messages).map(|n| format!("r{n}: recv {octets}b from {other} tag {n}"));
+                let [sends, receives] = [sends.collect::<Vec<_>>(), receives.collect()];
+                let lines = match (both, own) {
+                    (true, _) => [sends, receives].concat(),
+                    (false, 0) => sends,
+                    (false, _) => receives,
+                };
+                format!("rank {own} {{\n{}\n}}", lines.join("\n"))
+            };
+            let lines = format!("num_ranks 2\n{}\n{}", rank(0), rank(1));
+            let text = serde_json::json!({
+                "name": "test",
+                "topology": {"single_switch": {"ports": 2}},
+                "traffic": [{"name": "ranks", "from": "all", "st": {
+                    "program": {"text": lines.lines().collect::<Vec<_>>()}, "window": window, "slots": slots
+                }}],
+                "run": {"until": "1 s", "warmup": "0 ps", "sample_every": "off"}
+            });
+            let plan = load(&text.to_string(), "test.json", &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+            let variant = &plan.variants[0];
+            let mut simulation = Simulation::new(variant.config.clone(), RunOptions::default(), ());
+            assert_eq!(simulation.run(variant.until, u64::MAX), Progress::Drained);
+            let outcome = simulation.finish().1;
+            let stats = &outcome.totals.one::<TransferTotals>().expect("one flow").stats;
+            let what = format!("{messages} of {octets}, {window}, {slots}, {both}: {stats:?}");
+            assert_eq!(stats.completed, stats.wanted, "{what}");
+            assert_eq!((stats.timeouts, stats.exhausted, stats.logged), (0, 0, 0), "{what}");
+        }
+    }
+}

@@ -640,6 +640,48 @@ fn who_scans_finds_who_takes_part() {
     assert_eq!(scanned.stats.register_reads - known.stats.register_reads, 2 * 4);
 }
 
+/// Who scans leaves nodes of other flows alone, and they him: with two flows, one of two endpoints and one of
+/// the others, nothing else is read than what those who know each other read. A node that is in both flows is
+/// read.
+#[test]
+fn who_scans_leaves_nodes_of_other_flows_alone() {
+    let reads = |scan: &str, other: &str| {
+        let text = format!(
+            r#"{{
+                "name": "test",
+                "topology": {{"single_switch": {{"ports": 5}}}},
+                "configure": {{"fabric": {{"host": "ep/4"}}}},
+                "endpoint": {{"session": {{"contact": "registers"}}}},
+                "traffic": [
+                    {{"name": "own", "from": "ep/0", "to": "ep/1", "limit": 3,
+                      "arrivals": {{"constant": {{"interval": "10 us"}}}}, "session": {{"at": "1 ms"{scan}}}}},
+                    {{"name": "other", "from": "ep/4", "to": "{other}", "limit": 3,
+                      "arrivals": {{"constant": {{"interval": "10 us"}}}},
+                      "session": {{"at": "1 ms", "protocol": 513}}}}
+                ],
+                "run": {{"until": "5 ms", "warmup": "0 ps", "sample_every": "off"}}
+            }}"#
+        );
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let variant = &plan.variants[0];
+        let mut nobody = ();
+        let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
+        assert_ne!(simulation.run(variant.until, u64::MAX), Progress::Stalled);
+        let outcome = simulation.finish();
+        let flows: Vec<&SessionTotals> = outcome.totals.of().collect();
+        let [own, other] = flows[..] else { panic!("two flows") };
+        assert_eq!([own.stats.pdus_delivered, other.stats.pdus_delivered], [3, 3], "{scan}");
+        (own.stats.register_reads, own.pairs)
+    };
+    let scan = r#", "scan": true"#;
+    let (known, one) = reads("", "ep/2");
+    let (scanned, pairs) = reads(scan, "ep/2");
+    // Of ep/3, which is no node: features, pointer, and headers of two blocks.
+    assert_eq!((scanned - known, one, pairs), (4, 1, 1));
+    // ep/1 is a node of both flows, and ep/2 of none.
+    assert_eq!(reads(scan, "ep/1").1, 1);
+}
+
 /// A fault of the scenario that names data strikes in every conveyance and with every header: of ten PDUs the
 /// second is lost, the fourth comes twice, the sixth comes late.
 #[test]
@@ -774,4 +816,42 @@ fn who_closes_early_is_heard() {
         assert_eq!(totals.closed, 1, "{what}");
         assert_eq!(totals.stats.opened, totals.stats.ended, "{what}");
     }
+}
+
+/// What is sent again, or given up, before an answer can be there is told. An OPEN and its ACCEPT pass two
+/// links each way, less than 0.5 us together, and a host at each end. Periods are whole microseconds.
+#[test]
+fn periods_that_are_too_short_are_told() {
+    let told = |retry: u32, timeout: u32, service: &str| {
+        let text = format!(
+            r#"{{
+                "name": "test",
+                "topology": {{"single_switch": {{"ports": 2}}}},
+                "endpoint": {{"session": {{"retry": "{retry} us", "timeout": "{timeout} us"}},
+                              "host": {{"rx_service": "{service}"}}}},
+                "traffic": [{{"name": "pdus", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 1,
+                              "arrivals": {{"constant": {{"interval": "10 us"}}}},
+                              "session": {{"opens": "stream"}}}}],
+                "run": {{"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}}
+            }}"#
+        );
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let own = plan.warnings.items.iter().filter(|item| item.code == "SC118");
+        let words: Vec<String> = own.map(|item| item.message.clone()).collect();
+        let variant = &plan.variants[0];
+        let mut nobody = ();
+        let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut nobody);
+        simulation.run(variant.until, u64::MAX);
+        let totals = totals(&simulation.finish()).clone();
+        (words, totals.stats.retransmissions, totals.stats.failed_opens)
+    };
+    // Two hosts of 1.5 us: more than 3 us, and less than 4.
+    let (words, repeats, failed) = told(4, 10, "1500 ns");
+    assert_eq!((words.len(), repeats, failed), (0, 0, 0), "{words:?}");
+    let (words, repeats, failed) = told(3, 10, "1500 ns");
+    assert!(words.len() == 1 && words[0].ends_with("and it is sent again after 3 us"), "{words:?}");
+    assert!(repeats > 0 && failed == 0, "{repeats} {failed}");
+    let (words, _, failed) = told(3, 3, "1500 ns");
+    assert!(words.len() == 2 && words[1].ends_with("and it is given up after 3 us"), "{words:?}");
+    assert!(failed > 0);
 }

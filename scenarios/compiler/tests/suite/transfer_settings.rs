@@ -117,9 +117,9 @@ fn transfers_without_a_length_end() {
     assert!(small(r#", "ring": 1024"#) > small(r#", "ring": 131072"#) * 3 / 2);
     let totals = run(&neighbours(
         NEIGHBOUR,
-        &format!(r#""bytes": 100000, "count": 5, "concurrent": 2, "block": 4096, "ring": 65536{LOSS}"#),
+        &format!(r#""bytes": 100000, "count": 20, "concurrent": 2, "block": 4096, "ring": 65536{LOSS}"#),
     ));
-    assert!(totals.stats.timeouts > 0 && totals.stats.verified == 20, "{totals:?}");
+    assert!(totals.stats.timeouts > 0 && totals.stats.verified == 80, "{totals:?}");
 }
 
 /// The application ends three Writes of 1 MiB after 20 us each: Request_Connection and its answer, three
@@ -268,6 +268,22 @@ fn blocks_in_order_are_not_repeated() {
             );
             assert!(stats.payload <= 20 * 100_000, "nothing is sent twice: {totals:?}");
         }
+    }
+}
+
+/// Where nothing is lost Blocks in order come in order, also where some wait for Slots and others need none:
+/// nothing is logged.
+///
+/// Proves: ST-6.2.4-5, ST-10.7.5-1
+#[test]
+fn blocks_in_order_wait_for_each_other() {
+    for operation in ["write", "read", "read_back"] {
+        let st = format!(
+            r#""operation": "{operation}", "bytes": 8192, "stu": 1024, "block": 1024, "window": 8,
+               "slots": 4, "state_every": 3, "out_of_order": false"#
+        );
+        let totals = run(&pair("", &st));
+        assert_eq!((totals.stats.logged, totals.stats.timeouts), (0, 0), "{operation}: {totals:?}");
     }
 }
 

@@ -254,6 +254,10 @@ fn settings_of_hosts_that_nothing_needs_are_mistakes() {
     let linx = carried("linx", json!({}));
     let all = json!({"rx_service": "1 us", "rx_queue": 8, "retry_delay": "1 us", "stream_packets": 2});
     let with = |flow: &Value| json!({"traffic": [flow], "endpoint": {"host": all}});
+    let by = |management: &str, data: &str| {
+        let node = json!({"management": management, "data": data});
+        json!({"traffic": [sessions], "endpoint": {"host": all, "session": node}})
+    };
     let bare = ["rx_service", "rx_queue", "retry_delay", "stream_packets"];
     for (flow, law) in [
         (&read, &bare[..]),
@@ -264,13 +268,17 @@ fn settings_of_hosts_that_nothing_needs_are_mistakes() {
         (&mail, &["stream_packets"]),
         (&echo("message"), &["stream_packets"]),
         (&linx, &["stream_packets"]),
+        (&sessions, &["stream_packets"]),
     ] {
         let law: Vec<String> = law.iter().map(|key| format!("/endpoint/host/{key}")).collect();
         let law: Vec<_> = law.iter().map(|place| (place.as_str(), Severity::Error)).collect();
         assert_eq!(places(&errors(&with(flow)), "SC051"), law, "{flow}");
     }
     let fine = |fields: Value| assert_eq!(places(&plan(&fields).warnings.items, "SC051"), [], "{fields}");
-    fine(with(&sessions));
+    fine(by("stream", "message"));
+    fine(by("message", "stream"));
+    let found = errors(&by("stream", "stream"));
+    assert_eq!(places(&found, "SC051"), [("/endpoint/host/retry_delay", Severity::Error)]);
     fine(json!({"traffic": [pdus, mail], "endpoint": {"host": all}}));
     // a variant makes it right; what is so anyway says nothing
     fine(json!({"traffic": [read], "endpoint": {"host": {"rx_service": "1 us"}},

@@ -301,23 +301,25 @@ impl Connection {
             })
         };
         let Some(block) = server.arriving.get_mut(&put) else { return false };
-        match located {
-            Ok(address) => cx.memory.write(address, payload),
+        let address = match located {
+            Ok(address) => address,
             Err(entry) => {
                 block.damaged = true;
                 cx.log(entry);
                 return false;
             }
-        }
+        };
         block.next_stu += 1;
         block.received += bytes;
         block.sum.add(&header.to_bytes());
         block.sum.add(payload);
+        // What carries a Cksum that is wrong is discarded: the memory never sees it (ST-D56).
         if header.cksum != 0 && cx.config.check && !core::mem::take(&mut block.sum).is_intact() {
             block.damaged = true;
             cx.log(Logged::Cksum_Error);
             return false;
         }
+        cx.memory.write(address, payload);
         if header.flags.has(Flags::LAST) {
             server.arriving.remove(&put);
             server.correct_above.insert(put);

@@ -6,7 +6,7 @@ use crate::flow::hosts::Placed;
 use models::config::{Announcement, ProtocolConfig, SessionConfig, SessionProtocol, Wanted};
 use models::session_management::register::Contact;
 use models::sim_core::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 fn session(placed: &Placed) -> Option<&SessionConfig> {
@@ -61,7 +61,8 @@ fn clash<'a>(first: &SessionConfig, other: &SessionConfig) -> Option<(bool, &'a 
     ))
 }
 
-/// Whether flows that meet at an endpoint can be told apart; restarts of nodes are those of all their flows.
+/// Whether flows that meet at an endpoint can be told apart; restarts of nodes are those of all their flows,
+/// and who scans leaves out nodes that are of other flows alone.
 pub(in crate::flow) fn share(c: &mut Compiler<'_>, parts: &mut [Placed]) {
     let mut by_device: BTreeMap<usize, Vec<&Placed>> = BTreeMap::new();
     for placed in parts.iter().filter(|placed| session(placed).is_some()) {
@@ -87,9 +88,12 @@ pub(in crate::flow) fn share(c: &mut Compiler<'_>, parts: &mut [Placed]) {
     }
     lives.retain(|_, times| !times.is_empty());
     let lives = Arc::new(lives);
+    let nodes: BTreeSet<u16> = parts.iter().filter_map(session).map(|config| config.node).collect();
     for placed in parts {
         if let Some(ProtocolConfig::Session(config)) = &mut placed.node {
             config.lives = Arc::clone(&lives);
+            // A flow is a system of its own: its OPENs have no place at nodes of others.
+            config.scans.retain(|id| config.directory.contains_key(id) || !nodes.contains(id));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Hosts to which more frames of Data come at a time than they have places for.
 
-use super::{PAIRS_MAX, Pair, enabled_frames};
+use super::{Pair, enabled_frames};
 use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, count};
+use crate::flow::PAIRS_MAX;
 use crate::units::time_text;
 use models::config::{AgentConfig, FabricConfig, ProtocolConfig};
 use models::path::Roads;
