@@ -47,6 +47,17 @@ pub fn share_text(share: f64) -> String {
     format!("{:.*} %", decimals.unwrap_or(9), 100.0 * share)
 }
 
+/// A share of all, in percent, with as many digits as [`digits_beside`] has; like [`share_text`] never 100
+/// where it is less, nor 0 where it is more.
+pub(crate) fn share_beside(share: f64, bound: f64) -> String {
+    let is_true = |shown: f64| {
+        (shown / 100.0).partial_cmp(&bound) == share.partial_cmp(&bound)
+            && (shown < 100.0 || share >= 1.0)
+            && (shown > 0.0 || share <= 0.0)
+    };
+    format!("{} %", digits_that(100.0 * share, is_true))
+}
+
 /// Gigabits per second of `octets` in `ps` picoseconds.
 pub(crate) fn gbps(octets: u64, ps: u64) -> f64 {
     // bits per picosecond are terabits per second
@@ -85,6 +96,11 @@ impl TimeUnit {
 /// Three significant digits without an exponent: `0`, `0.0123`, `5.32`, `10.7`; from a thousand on all digits
 /// before the point: `1 234`.
 pub fn three_digits(value: f64) -> String {
+    digits(value, 3)
+}
+
+/// As many significant digits.
+fn digits(value: f64, count: usize) -> String {
     if !value.is_finite() {
         return "-".into();
     }
@@ -92,20 +108,46 @@ pub fn three_digits(value: f64) -> String {
         return "0".into();
     }
     // the exponent after rounding: 0.9996 has the one of 1.00
-    let scientific = format!("{value:.2e}");
+    let scientific = format!("{value:.*e}", count - 1);
     let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
-    let decimals = (2 - exponent.unwrap_or(0)).clamp(0, 6) as usize;
+    let decimals = (count as i32 - 1 - exponent.unwrap_or(0)).clamp(0, count as i32 + 3) as usize;
     let size = libm::fabs(value);
     if (999.5..1e15).contains(&size) {
         let sign = if value < 0.0 { "-" } else { "" };
-        return format!("{sign}{}", count_text(libm::round(size) as u64));
+        let text = format!("{size:.decimals$}");
+        let (whole, part) = text.split_at(text.find('.').unwrap_or(text.len()));
+        return format!("{sign}{}{part}", count_text(whole.parse().expect("digits only")));
     }
     let text = format!("{value:.decimals$}");
     if text.trim_start_matches(['-', '0', '.']).is_empty() { "0".into() } else { text }
 }
 
+/// Three significant digits, and as many more as it takes that `is_true` is so of the number that is read.
+pub(crate) fn digits_that(value: f64, is_true: impl Fn(f64) -> bool) -> String {
+    /// As many tell every number from all others.
+    const ALL: usize = 17;
+    let read = |text: &str| text.replace(' ', "").parse().is_ok_and(&is_true);
+    let mut texts = (3..ALL).map(|count| digits(value, count));
+    texts.find(|text| read(text)).unwrap_or_else(|| digits(value, ALL))
+}
+
+/// Three significant digits, and as many more as it takes to be on that side of `bound` on which the value
+/// is.
+pub(crate) fn digits_beside(value: f64, bound: f64) -> String {
+    digits_that(value, |shown| shown.partial_cmp(&bound) == value.partial_cmp(&bound))
+}
+
 /// A time with its unit: `312 ns`, `5.41 µs`.
 pub fn time_text(ps: f64) -> String {
+    time_with(ps, |value, _| three_digits(value))
+}
+
+/// A time with its unit, and with as many digits as [`digits_beside`] has.
+pub(crate) fn time_beside(ps: f64, bound: f64) -> String {
+    time_with(ps, |value, scale| digits_beside(value, bound / scale))
+}
+
+fn time_with(ps: f64, text: impl Fn(f64, f64) -> String) -> String {
     if !ps.is_finite() {
         return "-".into();
     }
@@ -115,7 +157,7 @@ pub fn time_text(ps: f64) -> String {
     let unit = [("s", 1e12), ("ms", 1e9), ("µs", 1e6), ("ns", 1e3), ("ps", 1.0)];
     // 999.6 ns must become 1.00 µs, not 1000 ns
     let (symbol, scale) = unit.into_iter().find(|(_, scale)| ps >= 0.9995 * scale).unwrap_or(("ps", 1.0));
-    format!("{} {symbol}", three_digits(ps / scale))
+    format!("{} {symbol}", text(ps / scale, scale))
 }
 
 /// A relative change: `+98 %`, `±0 %`, from ten times on `×12.5`; as many digits as it takes not to read
@@ -246,6 +288,25 @@ mod tests {
         assert_eq!(points_text(99.9996, 99.7219).as_deref(), Some("\u{2212}0.3 points"));
         assert_eq!(points_text(0.0012, 50.0).as_deref(), Some("+50.0 points"));
         assert_eq!(points_text(f64::NAN, 1.0), None);
+    }
+
+    /// What is read is on that side of a bound on which the value is, with three digits if these do.
+    #[test]
+    fn digits_do_not_pass_a_bound() {
+        assert_eq!(time_beside(256_275.0, 256_000.0), "256.3 ns");
+        assert_eq!(time_beside(328_959.0, 329_000.0), "328.96 ns");
+        assert_eq!(time_beside(256_000.0, 256_000.0), "256 ns");
+        assert_eq!(time_beside(256_275.0, 300_000.0), "256 ns");
+        // in the unit of the value
+        assert_eq!(time_beside(999_700.0, 1_000_000.0), "0.9997 µs");
+        assert_eq!(digits_beside(4.32356, 4.323), "4.324");
+        assert_eq!(digits_beside(4.323, 4.323), "4.323");
+        assert_eq!(digits_beside(1_234.4, 1_234.0), "1 234.4");
+        assert_eq!(digits_beside(0.0, 0.0), "0");
+        assert_eq!(share_beside(0.799_96, 0.8), "79.996 %");
+        assert_eq!(share_beside(0.123_456_789, 0.8), "12.3 %");
+        assert_eq!(share_beside(0.999_99, 0.9), "99.999 %");
+        assert_eq!([share_beside(1.0, 1.0), share_beside(0.0, 0.5)], ["100 %", "0 %"]);
     }
 
     #[test]

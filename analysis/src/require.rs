@@ -9,7 +9,7 @@ use crate::estimate::quantile_samples;
 use crate::flows::{self, Pick, TimesRow};
 use crate::level::{self, MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
 use crate::metric::{Kind, Row};
-use crate::num::{Num, count_text, share_text, three_digits, time_text};
+use crate::num::{Num, count_text, digits_beside, share_beside, share_text, time_beside};
 use crate::ports::Ports;
 use crate::protocol::{self, PROTOCOLS};
 use crate::report::{FlowReport, LatencyReport, VariantReport};
@@ -392,19 +392,41 @@ pub(crate) fn endless(share: f64) -> String {
     }
 }
 
+/// What was measured in a unit of `summary.json`, for people, with as many digits as it takes to be on that
+/// side of the limit on which it is.
+pub(crate) fn beside(unit: &str, measured: f64, limit: f64) -> String {
+    // both are rounded decimals, or counts
+    let measured = if Relation::Equal.holds(measured, limit) { limit } else { measured };
+    match unit {
+        // a limit is whole picoseconds
+        "ns" => time_beside(measured * 1e3, libm::round(limit * 1e3)),
+        "share" => share_beside(measured, limit),
+        "" => Num(measured).to_string(),
+        unit => format!("{} {unit}", digits_beside(measured, limit)),
+    }
+}
+
 impl Judged {
     /// What was measured, for people.
     pub fn measured_text(&self) -> String {
-        match (self.verdict, self.dimension) {
-            (Verdict::NotEnough, _) => "-".into(),
-            (_, Dimension::Time) if self.measured == f64::INFINITY => endless(self.arrived.unwrap_or(0.0)),
-            (_, Dimension::Time) if self.waits => {
-                format!("more than {}, as one is under way for so long", time_text(self.measured))
-            }
-            (_, Dimension::Time) => time_text(self.measured),
-            (_, Dimension::Rate) => format!("{} Gb/s", three_digits(self.measured)),
-            (_, Dimension::Share) => format!("{} %", Num(100.0 * self.measured)),
-            (_, Dimension::Number) => Num(self.measured).to_string(),
+        if self.verdict == Verdict::NotEnough {
+            return "-".into();
+        }
+        if self.measured == f64::INFINITY {
+            return endless(self.arrived.unwrap_or(0.0));
+        }
+        let (unit, scale) = self.unit();
+        let text = beside(unit, self.measured / scale, self.limit / scale);
+        if self.waits { format!("more than {text}, as one is under way for so long") } else { text }
+    }
+
+    /// The unit in which `summary.json` tells it, and how much that is.
+    const fn unit(&self) -> (&'static str, f64) {
+        match self.dimension {
+            Dimension::Time => ("ns", 1e3),
+            Dimension::Rate => ("Gb/s", 1.0),
+            Dimension::Share => ("share", 1.0),
+            Dimension::Number => ("", 1.0),
         }
     }
 
@@ -472,12 +494,7 @@ impl JudgedSummary {
     }
 
     fn new(judged: Judged) -> Self {
-        let (unit, scale) = match judged.dimension {
-            Dimension::Time => ("ns", 1e3),
-            Dimension::Rate => ("Gb/s", 1.0),
-            Dimension::Share => ("share", 1.0),
-            Dimension::Number => ("", 1.0),
-        };
+        let (unit, scale) = judged.unit();
         Self {
             of: judged.of,
             name: judged.name,

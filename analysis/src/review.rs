@@ -16,6 +16,7 @@ mod fabric;
 mod files;
 mod frames;
 mod html;
+mod labels;
 mod layout;
 mod modules;
 mod outcomes;

@@ -263,7 +263,10 @@ impl RunFolder {
 
     /// Writes the folder to `target`. What an earlier run left there is replaced, and files of anybody else
     /// stay; or, if `keep`, all of it is kept beside it with `.1`, `.2`, ... at the end of its name.
+    ///
+    /// A link to a folder stays, and the folder that it leads to is written.
     pub fn write(&self, target: &Path, keep: bool) -> io::Result<()> {
+        let target = &*followed(target)?;
         let parent = parent(target);
         fs::create_dir_all(parent)?;
         refuse_foreign(target)?;
@@ -312,7 +315,6 @@ impl RunFolder {
     /// Paths in the folder `target` of files and folders that no run wrote.
     fn staying(&self, target: &Path) -> io::Result<Vec<PathBuf>> {
         let mut found = Vec::new();
-        // of a link that leads to a folder only the link is replaced
         if !target.symlink_metadata().is_ok_and(|target| target.is_dir()) {
             return Ok(found);
         }
@@ -358,6 +360,7 @@ fn in_charts(variant: &str, format: &str) -> PathBuf {
 /// # Errors
 /// Why it could not.
 pub fn check_target(target: &Path) -> io::Result<()> {
+    let target = &*followed(target)?;
     let mut above = parent(target);
     while above.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         above = parent(above);
@@ -370,8 +373,27 @@ pub fn check_target(target: &Path) -> io::Result<()> {
     tempfile::Builder::new().prefix(".riosim-").tempdir_in(above)?.close()
 }
 
+/// Most links one after the other, as systems have it.
+const LINKS_MAX: usize = 40;
+
+/// Where `path` leads: the end of its symbolic links, which need not be there yet.
+///
+/// # Errors
+/// Links lead in a circle.
+pub fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut end = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::read_link(&end) {
+            Ok(next) => end = parent(&end).join(next),
+            // no link, or nothing
+            Err(_) => return Ok(end),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
 /// The folder that holds `target`.
-fn parent(target: &Path) -> &Path {
+pub fn parent(target: &Path) -> &Path {
     match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -206,3 +206,65 @@ fn what_the_permissions_forbid() {
     mode("results", 0o755);
     assert_eq!(names(&home.path().join("results")), [""; 0]);
 }
+
+/// What is no regular file stays what it is: a pipe passes the octets on, a device says what it says, a link
+/// leads to the file or the folder that is written.
+#[cfg(unix)]
+#[test]
+fn outputs_that_are_no_regular_files() {
+    use std::io::Read;
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let (home, _) = minimal();
+    let home = home.path();
+    let at = |name: &str| home.join(name);
+    let link = |to: &str, name: &str| symlink(to, at(name)).unwrap();
+    let ok = |words: &[&str]| {
+        let output = riosim(home, words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let trace = |file: &str| ["trace", "ok.json", "--to", "1 us", "--pcapng", file].map(str::to_owned);
+    let traced = |file: &str| ok(&trace(file).each_ref().map(String::as_str));
+    traced("plain");
+    let plain = fs::read(at("plain")).unwrap();
+    // a pipe holds it, so nobody needs to read meanwhile
+    assert!((1..60_000).contains(&plain.len()), "{} octets", plain.len());
+    assert!(Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
+    let mut reader = fs::File::options().read(true).write(true).open(at("fifo")).unwrap();
+    traced("fifo");
+    assert!(at("fifo").symlink_metadata().unwrap().file_type().is_fifo());
+    let mut found = vec![0; plain.len()];
+    reader.read_exact(&mut found).unwrap();
+    assert_eq!(found, plain);
+    // a link to a link, and one to what is not there yet
+    fs::create_dir(at("else")).unwrap();
+    fs::write(at("else/file"), "old").unwrap();
+    link("file", "else/second");
+    link("else/second", "first");
+    link("else/new", "dangling");
+    link("circle", "circle");
+    traced("first");
+    traced("dangling");
+    assert_eq!(fs::read(at("else/file")).unwrap(), plain);
+    assert_eq!(fs::read(at("else/new")).unwrap(), plain);
+    assert_eq!(names(&at("else")), ["file", "new", "second"]);
+    for name in ["first", "dangling", "else/second"] {
+        assert!(at(name).symlink_metadata().unwrap().is_symlink(), "{name}");
+    }
+    let said = refused(home, &trace("circle").each_ref().map(String::as_str));
+    assert!(said.contains("cannot write circle"), "{said}");
+    // folders of results likewise, the first time and again
+    link("else/results", "out");
+    for _ in 0..2 {
+        ok(&["ok.json", "--quiet", "--until", "2 us", "--out", "out"]);
+        assert!(at("out").symlink_metadata().unwrap().is_symlink());
+        assert!(at("else/results/summary.json").is_file());
+    }
+    assert_eq!(names(&at("else")), ["file", "new", "results", "second"]);
+    ok(&["report", "out", "-o", "first"]);
+    assert!(at("first").symlink_metadata().unwrap().is_symlink());
+    if Path::new("/dev/full").exists() {
+        link("/dev/full", "full");
+        let said = refused(home, &trace("full").each_ref().map(String::as_str));
+        assert!(said.contains("cannot write full: No space left"), "{said}");
+    }
+}

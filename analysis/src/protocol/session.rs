@@ -287,7 +287,7 @@ pub struct SessionSummary {
     pub leaked_streams: u64,
     /// When the last end of all wanted conduits was open; `null`: not all are.
     pub all_open_us: Option<Num>,
-    /// Ends of conduits that were complete, and that have ended.
+    /// Ends of conduits that became complete. The `literal` algorithm counts one again that was open.
     pub opened_ends: u64,
     /// Ends of conduits that have ended.
     pub ended_ends: u64,

@@ -4,6 +4,7 @@ use super::budget::{Budget, Port};
 use super::files::{Counts, list, word};
 use super::frames::frames;
 use super::html::{Html, escaped};
+use super::labels::{Label, labels};
 use super::layout::{Layout, Line};
 use super::sides::Sides;
 use super::tables::{self, Cell};
@@ -253,32 +254,25 @@ impl<'a> Drawing<'a> {
                 escaped(&self.title(variant, line))
             );
         }
-        for (index, node) in nodes.iter().enumerate() {
+        let labels = labels(&self.layout);
+        for (index, (node, label)) in nodes.iter().zip(&labels).enumerate() {
             let (x, y) = (node.x, node.y);
             let _ = write!(out, "<g class=\"dev\" data-d=\"{index}\"><title>{}</title>", escaped(&node.name));
             if node.is_switch {
+                let half = label.as_ref().map_or(12.0, |label| label.half);
                 let _ = write!(
                     out,
-                    "<rect class=\"dv\" x=\"{:.1}\" y=\"{:.1}\" width=\"24\" height=\"18\" rx=\"3\"/>",
-                    x - 12.0,
-                    y - 9.0
+                    "<rect class=\"dv\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"18\" rx=\"3\"/>",
+                    x - half,
+                    y - 9.0,
+                    2.0 * half
                 );
             } else {
                 let _ = write!(out, "<circle class=\"dv\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\"/>");
             }
-            let short = node.name.rsplit('/').next().unwrap_or(&node.name);
-            // names of many endpoints would run into each other
-            let length = short.chars().count();
-            let wide = node.is_switch && length > 6;
-            let room = if wide { length <= 14 && nodes.len() <= 40 } else { length <= 6 };
-            if node.devices.len() == 1 && room && (node.is_switch || nodes.len() <= 160) {
-                // what does not fit into a box stands above it
-                let below = match (node.is_switch, wide) {
-                    (true, true) => -12.0,
-                    (true, false) => 4.0,
-                    (false, _) => 17.0,
-                };
-                let _ = write!(out, "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>", y + below, escaped(short));
+            if let Some(Label { text, class, y, .. }) = label {
+                let text = escaped(text);
+                let _ = write!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>");
             }
             out.push_str("</g>");
         }

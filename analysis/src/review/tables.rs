@@ -6,7 +6,7 @@ use super::html::Html;
 use super::{Run, Sweep, verdict_class};
 use crate::flows;
 use crate::num::{count_text, counted_text, share_text, three_digits, time_text};
-use crate::require::{Verdict, endless};
+use crate::require::{Verdict, beside, endless};
 use crate::summary::stall_text;
 use crate::sweep::compare;
 use crate::sweep::paired::Paired;
@@ -112,7 +112,6 @@ fn variants(run: &Run) -> &[Value] {
 
 /// A measured value of a requirement.
 fn measured(one: &Value) -> Cell {
-    let unit = word(one, "unit");
     let short = one["arrived_share"].as_f64();
     if let (Value::Null, Some(share)) = (&one["measured"], short)
         && word(one, "verdict") != Verdict::NotEnough.name()
@@ -121,13 +120,8 @@ fn measured(one: &Value) -> Cell {
     }
     let of_those =
         short.map(share_text).map_or(String::new(), |share| format!(" (of those that arrived: {share})"));
-    let text = |value: f64| match unit {
-        "ns" => time_text(value * 1e3),
-        "share" => format!("{} %", crate::num::Num(100.0 * value)),
-        "" => crate::num::Num(value).to_string(),
-        unit => format!("{} {unit}", three_digits(value)),
-    };
-    Cell::number(&one["measured"], |value| text(value) + &of_those)
+    let limit = real(&one["limit"]);
+    Cell::number(&one["measured"], |value| beside(word(one, "unit"), value, limit) + &of_those)
 }
 
 /// Share of what was due that arrived: of these are all times beside it.

@@ -2,6 +2,7 @@
 
 use super::log::{self, Header, Record};
 use crate::status::Failure;
+use crate::whole;
 use analysis::sweep::{Data, Frame, FrameAxis, FramePoint, METRICS, Rule, Run, StopRule};
 use scenarios::sweep::spec::PlotSpec;
 use scenarios::sweep::{HalfWidth, SweepPlan};
@@ -220,16 +221,7 @@ impl Folder {
         let attempt = || -> io::Result<()> {
             let parent = path.parent().unwrap_or(&self.path);
             fs::create_dir_all(parent)?;
-            // other tasks may be writing the same file at the same time, on other machines too
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(".riosim-");
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let mut new = builder.tempfile_in(parent)?;
-            io::Write::write_all(&mut new, content)?;
-            new.as_file().sync_all()?;
-            new.persist(&path)?;
-            Ok(())
+            whole::replace(&path, content)
         };
         attempt().map_err(|error| Failure::bad_input(cannot_write(&path, &error)))
     }

@@ -68,6 +68,37 @@ fn what_never_came_holds_no_limit() {
     }
 }
 
+/// By hand: the same echo crosses four links, and 1 cm more of each is 50 ps, so it takes 808.2 ns. What is
+/// read is on that side of a limit on which it is, in the terminal and on the page.
+#[test]
+fn what_was_measured_is_read_beside_its_limit() {
+    let home = Home::new();
+    let text = json!({
+        "name": "e",
+        "topology": {"single_switch": {"ports": 2}},
+        "links": {"length": "2.01 m"},
+        "run": {"until": "100 us", "warmup": "0 ps", "sample_every": "off"},
+        "traffic": [{
+            "name": "e", "from": "ep/0", "to": "ep/1", "size": 256, "limit": 10,
+            "arrivals": {"constant": {"interval": "5 us", "phase": "0 ps"}},
+            "echo": {}
+        }],
+        "require": [{"flow": "e", "max": "<= 808 ns", "mean": "< 808.3 ns", "p50": "> 0.8 us"}]
+    });
+    home.write("e.json", &text);
+    let (out, _) = home.ends(&["e.json", "--out", "e", "--no-figures"], 4);
+    home.ends(&["report", "e", "-o", "e.html"], 0);
+    let page = home.read("e.html");
+    for (line, cell) in [
+        ("FAIL: flow e, max <= 808 ns: 808.2 ns", ">808.2 ns<"),
+        ("PASS: flow e, mean < 808.3 ns: 808 ns", ">808 ns<"),
+        ("PASS: flow e, p50 > 0.8 us: 808 ns", ">808 ns<"),
+    ] {
+        assert!(out.contains(line), "{line}: {out}");
+        assert!(page.contains(cell), "{cell}");
+    }
+}
+
 /// Without requirements nothing is told, and with them everything else stays the same.
 #[test]
 fn requirements_change_no_result() {
