@@ -186,10 +186,10 @@ impl Rank {
     /// No more messages than this are under way from this rank to any other one at a time, if those of up to
     /// `eager` octets are over for it as soon as its transport has them.
     ///
-    /// Operations that wait for the end of one another are a chain, and of a chain one message is under way at
-    /// a time. So no more are than there are chains that hold messages to a rank, whichever chains they are:
-    /// here each operation goes on with a chain that the first of those it waits for has left to it. What is
-    /// over before it has arrived ends its chain.
+    /// Operations that wait for the end of one another are a chain, and of a chain one message is under
+    /// way at a time. So no more are than there are chains that hold messages to a rank, whichever chains
+    /// they are: here each operation goes on with a chain that the first of those it waits for has left to
+    /// it. What is over before it has arrived ends its chain.
     pub fn under_way(&self, eager: u64) -> u64 {
         let mut waits = self.waits.clone();
         let mut free: Vec<u32> = (0..self.ops.len() as u32).filter(|op| waits[*op as usize] == 0).collect();

@@ -251,9 +251,9 @@ impl Path {
     /// How long a packet may wait behind others in the switches on the way, if all their buffers are full of
     /// packets of so many octets and so many sources send, ps.
     ///
-    /// Where n inputs share an output each of them has every n-th turn, and of a turn behind it as many fewer:
-    /// so a packet waits in the first of two switches for the packets of its input times the inputs of both.
-    /// No more than there are sources can share anything.
+    /// Where n inputs share an output each of them has every n-th turn, and of a turn behind it as many
+    /// fewer: so a packet waits in the first of two switches for the packets of its input times the inputs
+    /// of both. No more than there are sources can share anything.
     pub fn crowded(&self, octets: u32, sources: u64) -> u64 {
         let mut sharing = 1u64;
         let mut ahead = 0u64;

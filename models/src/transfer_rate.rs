@@ -390,9 +390,9 @@ impl TransferPath {
     }
 
     /// How long the upper layer of the destination, like this one, keeps a Block busy, ps: its
-    /// headers, if they are delivered, or that of each Data that asks for the state, and its interrupt. Between
-    /// two polls no Slot becomes free; one is for the question for more, and its answer does not count the
-    /// place of the question. Data that asks itself needs no question.
+    /// headers, if they are delivered, or that of each Data that asks for the state, and its interrupt.
+    /// Between two polls no Slot becomes free; one is for the question for more, and its answer does not
+    /// count the place of the question. Data that asks itself needs no question.
     fn upper(&self, job: &TransferJob, upper: &UpperLayer, slots: u16) -> u64 {
         let frames = self.frames(job.unit());
         let (headers, blocks, spare) = match u64::from(job.state_every) {
@@ -413,8 +413,8 @@ impl TransferPath {
         op_timeout.saturating_add(enabled.saturating_mul(self.block_time(block)))
     }
 
-    /// How long so many Blocks that are enabled wait for Slots and the upper layer of their destination, which
-    /// has `slots`, beside the time in which they pass, ps.
+    /// How long so many Blocks that are enabled wait for Slots and the upper layer of their destination,
+    /// which has `slots`, beside the time in which they pass, ps.
     pub fn delivery(&self, job: &TransferJob, upper: &UpperLayer, slots: u16, enabled: u64) -> u64 {
         let asked = match job.notify && slots != u16::MAX && !job.operation.is_in_region() {
             true => self.question().saturating_mul(self.frames(job.unit())) / spare(slots),

@@ -60,7 +60,7 @@ const MODELS: House = House {
     folder: "models/src",
     levels: &[
         &["ports"],
-        &["config", "event", "goal", "ids", "path", "transfer_rate"],
+        &["config", "event", "goal", "ids", "path", "ratio", "transfer_rate"],
         &["observe"],
         &["packet"],
         &["link"],

@@ -158,8 +158,8 @@ fn delivered(totals: &TransferTotals, end: u64) -> Option<(u64, (u64, u64))> {
 }
 
 /// Octets delivered once over the time from the first beginning to the last completion, Gb/s; to the end of
-/// the run where Transfers are under way, at least to the last try where some were given up; of a program over
-/// the time until its last rank is done, or the run is over.
+/// the run where Transfers are under way, at least to the last try where some were given up; of a program
+/// over the time until its last rank is done, or the run is over.
 #[must_use]
 pub fn goodput_gbps(totals: &TransferTotals, end: u64) -> Option<f64> {
     let (octets, (from, to)) = delivered(totals, end)?;
@@ -216,8 +216,8 @@ pub struct TransferSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overwritten: Option<u64>,
     /// Octets delivered once over the time from the first beginning to the last completion; to the end of the
-    /// run where Transfers are under way, at least to the last try where some were given up; of a program over
-    /// the time until its last rank is done.
+    /// run where Transfers are under way, at least to the last try where some were given up; of a program
+    /// over the time until its last rank is done.
     pub goodput_gbps: Option<Num>,
     /// From the beginning of a Transfer to its completion.
     pub completion: Option<TimesSummary>,

@@ -417,10 +417,19 @@ fn timeouts_are_those_of_the_summary() {
     let variants = home.json("there/summary.json")["variants"].clone();
     let asked = variants[0]["flows"][0]["protocol"]["timed_out"].as_u64().unwrap();
     let written = variants[0]["transfers"][0]["timeouts"].as_u64().unwrap();
-    assert!(asked > 10 && written > 3, "{asked}, {written}");
+    let overdue = variants[0]["transfers"][0]["overdue"].as_u64().unwrap();
+    assert!(asked > 10 && written > 3 && overdue > 3, "{asked}, {written}, {overdue}");
     let wanted = [
         ["lossy", "ask", "application", "answer", "late: nothing was lost", &asked.to_string()],
         ["lossy", "write", "Scheduled Transfer", "answer in an operation", "not known", &written.to_string()],
+        [
+            "lossy",
+            "write",
+            "Scheduled Transfer",
+            "Blocks that were enabled",
+            "not known",
+            &overdue.to_string(),
+        ],
     ];
     assert_eq!(told.iter().map(|row| &row[..6]).collect::<Vec<_>>(), wanted);
     // The sound variant has none, and each row is drawn: a stroke for each part of time that has any.

@@ -394,8 +394,8 @@ fn a_group_misses_what_is_dropped() {
 }
 
 /// A packet behind full buffers, by hand. Of four ports three may send to the fourth, so of the last switch's
-/// eight buffers each has every third turn, and of the first one's every ninth; no more than there are sources.
-/// What all inputs share counts once. An endpoint keeps nobody waiting.
+/// eight buffers each has every third turn, and of the first one's every ninth; no more than there are
+/// sources. What all inputs share counts once. An endpoint keeps nobody waiting.
 #[test]
 fn a_packet_behind_full_buffers_waits_for_the_turns_of_all() {
     let hop = |inputs: u64, places: [u64; 2]| Hop {

@@ -50,7 +50,7 @@ pub struct Variant {
     /// What following every packet by the routes has shown.
     pub routes: Routes,
     /// Detectors of congestion whose verdict somebody hears, with what they need.
-    pub(crate) detectors: Vec<Headroom>,
+    pub(super) detectors: Vec<Headroom>,
     /// What results must show.
     pub require: Vec<Requirement>,
 }

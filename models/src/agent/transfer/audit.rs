@@ -126,8 +126,8 @@ impl Places {
             Found::Whole(tag) => *tag,
             Found::Mixed(octets) => octets.first_chunk().map_or(0, |tag| u64::from_be_bytes(*tag)),
         };
-        // What came late with a wrong bit, of a Put that was given up, lies there as well: nobody has taken it
-        // for whole. A wrong bit of the Put that is looked at must have been found.
+        // What came late with a wrong bit, of a Put that was given up, lies there as well: nobody has
+        // taken it for whole. A wrong bit of the Put that is looked at must have been found.
         let place = look.put % owner.places();
         let late = owner.ledger.spoiled.iter();
         let late = late.filter(|late| late.put != look.put && late.put % owner.places() == place);

@@ -389,8 +389,8 @@ fn without_agreed_order_a_missing_block_is_the_upper_layers_business() {
     assert_eq!(pair.outcome(A, id), Outcome::Failed(Failure::EndedByPeer));
 }
 
-/// Of three Slots the request takes one and Block 2, which asks for the state, the other. So Block 5 waits for
-/// an answer. Block 6 is silent and needs no Slot, but Blocks begin in order (ST-D40).
+/// Of three Slots the request takes one and Block 2, which asks for the state, the other. So Block 5 waits
+/// for an answer. Block 6 is silent and needs no Slot, but Blocks begin in order (ST-D40).
 ///
 /// Proves: ST-6.2.4-5, ST-10.7.5-1
 #[test]

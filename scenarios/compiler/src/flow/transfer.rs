@@ -483,7 +483,7 @@ pub(crate) fn hosts(
 struct Scale {
     /// The way with the longest round trip, between hosts as slow as any of the flow.
     way: Option<TransferPath>,
-    /// The same with the largest STUs of all ends.
+    /// The way with the longest round trip where STUs are the largest of all ends.
     slow: Option<TransferPath>,
     /// Connections of the end that has most, and all.
     connections: [u64; 2],

@@ -273,7 +273,8 @@ fn an_eager_send_waits_for_no_connection() {
 }
 
 /// Messages of a program go beside each other as far as it lets them: the automatic periods cover them, so
-/// where nothing is lost all arrive. Of 8 of 300 000 octets 3 did, and none of 8 of 40 000 with a window of one.
+/// where nothing is lost all arrive. Of 8 of 300 000 octets 3 did, and none of 8 of 40 000 with a window
+/// of one.
 #[test]
 fn no_message_of_a_program_is_missing_while_others_go_first() {
     for (messages, octets, window, slots) in [

@@ -654,7 +654,8 @@ fn who_scans_leaves_nodes_of_other_flows_alone() {
                 "endpoint": {{"session": {{"contact": "registers"}}}},
                 "traffic": [
                     {{"name": "own", "from": "ep/0", "to": "ep/1", "limit": 3,
-                      "arrivals": {{"constant": {{"interval": "10 us"}}}}, "session": {{"at": "1 ms"{scan}}}}},
+                      "arrivals": {{"constant": {{"interval": "10 us"}}}},
+                      "session": {{"at": "1 ms"{scan}}}}},
                     {{"name": "other", "from": "ep/4", "to": "{other}", "limit": 3,
                       "arrivals": {{"constant": {{"interval": "10 us"}}}},
                       "session": {{"at": "1 ms", "protocol": 513}}}}

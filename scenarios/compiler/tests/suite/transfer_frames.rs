@@ -536,8 +536,8 @@ fn what_is_damaged_counts_for_nothing() {
 /// of its own no place has a wrong octet; where one is for all of them the octets lie there, and are told as
 /// those of another Put. Each Put is confirmed, and none is lost or changed unseen. It was in 4 of 25 runs.
 ///
-/// Two wrong bits of one Put at the same place of 16-bit words, one set and one cleared, leave a sum as it is:
-/// so with seed 47, in bits 4 and 52 of two words. No Cksum can see that, and the books tell it.
+/// Two wrong bits of one Put at the same place of 16-bit words, one set and one cleared, leave a sum as it
+/// is: so with seed 47, in bits 4 and 52 of two words. No Cksum can see that, and the books tell it.
 ///
 /// Proves: ST-8.3.3-3, ST-10.4-1
 #[test]
