@@ -2978,8 +2978,8 @@ mod tests {
     }
 
     /// By hand: of twenty flows each carries more than the one before; of the third something is required,
-    /// and the sixth is declared. These two and the ten that carry most are listed, in the order of the scenario;
-    /// bars are of 120 of 130.
+    /// and the sixth is declared. These two and the ten that carry most are listed, in the order of the
+    /// scenario; bars are of 120 of 130.
     #[test]
     fn flows_that_somebody_looks_for_are_listed() {
         use crate::requirement::{Amount, Limit, Relation, Requirement, Subjects};

@@ -205,8 +205,8 @@ mod tests {
     }
 
     /// By hand: a letter is 6 wide, and 4 are between names. With room each has its whole path, a switch in
-    /// its box; with less they stand in two lines; then only what tells them apart is left, and of that smaller
-    /// letters.
+    /// its box; with less they stand in two lines; then only what tells them apart is left, and of that
+    /// smaller letters.
     #[test]
     fn names_are_whole_then_short_then_small() {
         let two = |apart: f64| {

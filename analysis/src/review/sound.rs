@@ -1,5 +1,5 @@
-//! Whether the series of a result folder are whole: a folder that was copied in part is not read as if it were
-//! the run.
+//! Whether the series of a result folder are whole: a folder that was copied in part is not read as if it
+//! were the run.
 
 use super::files::{Csv, list, real};
 use super::{Run, Variant};
@@ -59,8 +59,8 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// Of each variant and each of its `subjects` in the column `of` there is one line for each of `times`, or
-    /// one alone.
+    /// Of each variant and each of its `subjects` in the column `of` there is one line for each of `times`,
+    /// or one alone.
     fn check_lines<'n>(
         &self,
         variant: &str,
