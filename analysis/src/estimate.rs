@@ -127,6 +127,13 @@ pub fn quantile_samples(q: f64) -> u64 {
     libm::ceil(libm::log(0.025) / libm::log(q)) as u64
 }
 
+/// Fewest values of which any quantile is told: one below a half needs as many as the one that lies as far
+/// above, and the least and the largest value need one.
+pub(crate) fn any_quantile_samples(q: f64) -> u64 {
+    let outer = f64::max(q, 1.0 - q);
+    if outer < 1.0 { quantile_samples(outer) } else { 1 }
+}
+
 /// Whether a change of means over `arrived` says anything, where so many others are missing: these few are
 /// who came through, and of fewer than the median takes ([`quantile_samples`]) nothing bounds even what is
 /// in their middle. If nobody is missing they are all that there is to know.

@@ -481,7 +481,7 @@ fn latency_cdf(
     let below = hidden.iter().map(Vec::len).max().unwrap_or(0).saturating_sub(1);
     let pitch = plot + 92.0 + NOTE_PITCH * below as f64;
     let mut scene = Scene::new(PAGE as u32, (top + rows as f64 * pitch + 8.0) as u32);
-    let note = flows_left_out(shown.len(), names.len());
+    let note = flows_left_out(shown.len(), names.len(), WORTH_MOST);
     let flows = shown.iter().flat_map(|name| reports.iter().filter_map(|one| Some((one, one.flow(name)?))));
     let short = flows.into_iter().any(|(report, flow)| come_share(report, flow, level) < 1.0);
     let (short, share) = match shape {
@@ -1037,12 +1037,12 @@ fn others_text(others: &[&str]) -> String {
 }
 
 /// For a subtitle, where not all flows are drawn.
-fn flows_left_out(shown: usize, all: usize) -> String {
-    match shown < all {
-        true => format!("{shown} of {all} flows: those that differ or carry most, declared ones first"),
-        false => String::new(),
-    }
+fn flows_left_out(shown: usize, all: usize, rule: &str) -> String {
+    if shown < all { format!("{shown} of {all} flows: {rule}") } else { String::new() }
 }
+
+/// Which flows are drawn over time, and as distributions.
+const WORTH_MOST: &str = "those that differ or carry most, declared ones first";
 
 /// What is less than this is not seen apart, page units.
 const SEEN_WIDTH: f64 = 1.5;
@@ -1590,7 +1590,7 @@ fn throughput(caption: &Caption, reports: &[VariantReport]) -> Scene {
         cut,
         &scales.grain(panels),
         scales.note(),
-        &flows_left_out(shown.len(), names.len()),
+        &flows_left_out(shown.len(), names.len(), WORTH_MOST),
         &left_out(panels.len(), reports.len(), "variants"),
     ]);
     let text = subtitle(caption, &notes);
@@ -2975,6 +2975,39 @@ mod tests {
         let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
         let told = throughput(&caption, &[alike]).to_svg();
         assert!(told.contains("6 of 9 flows: those that differ or carry most"), "{told}");
+    }
+
+    /// By hand: of twenty flows each carries more than the one before; of the third something is required,
+    /// and the sixth is declared. These two and the ten that carry most are listed, in the order of the
+    /// scenario; bars are of 120 of 130.
+    #[test]
+    fn flows_that_somebody_looks_for_are_listed() {
+        use crate::requirement::{Amount, Limit, Relation, Requirement, Subjects};
+        let of = |count: usize| {
+            let mut report = VariantReport::new(many_flows(count, WITH));
+            for (n, flow) in report.flows.iter_mut().enumerate() {
+                (flow.role, flow.goodput_gbps.value) = (None, n as f64);
+            }
+            report.flows[5].role = Some(crate::run::Role::Victim);
+            let limit = Limit::new("< 1 us".into(), Relation::Below, Amount::Time(1_000_000));
+            let subjects = Subjects::Flows(vec![2]);
+            report.required = vec![Requirement { subjects, metric: "mean".into(), limit }];
+            report
+        };
+        let report = of(20);
+        let text = crate::table::variant(&report);
+        let names: Vec<&str> = report.flows.iter().map(|flow| flow.name.as_str()).collect();
+        let lines = |n: &usize| text.lines().any(|line| line.trim_start().starts_with(names[*n]));
+        let listed: Vec<usize> = (0..20).filter(lines).collect();
+        assert_eq!(listed, [2, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19], "{text}");
+        let rule = "8 more flows are in summary.json; these are those of which something is required, then";
+        assert!(text.contains(rule), "{text}");
+        let reports = [of(130)];
+        let caption = Caption { scenario: "s".into(), note: String::new(), stamp: String::new() };
+        let figure = svg(&caption, &reports, "goodput").expect("it is drawn");
+        assert!(figure.contains("120 of 130 flows: those of which something is required, then"), "{figure}");
+        let drawn = |n: usize| figure.contains(&reports[0].flows[n].name);
+        assert!(drawn(2) && drawn(5) && drawn(129) && !drawn(0) && !drawn(11) && drawn(12));
     }
 
     /// A share of a link changes in points of it: told as a share of a share, it would be taken for these.

@@ -42,6 +42,7 @@ pub mod summary;
 pub mod sweep;
 pub mod table;
 pub mod trace;
+mod weight;
 
 pub use collect::{Collector, CollectorConfig};
 pub use report::VariantReport;

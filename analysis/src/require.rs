@@ -5,7 +5,7 @@
 //! link it is a row of ports. So what is required is what is shown, and nothing is measured twice.
 
 use crate::collect::Spread;
-use crate::estimate::quantile_samples;
+use crate::estimate::any_quantile_samples;
 use crate::flows::{self, Pick, TimesRow};
 use crate::level::{self, MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
 use crate::metric::{Kind, Row};
@@ -315,7 +315,7 @@ impl At {
     fn needed(self) -> u64 {
         match self {
             At::Mean | At::Max => 1,
-            At::Quantile(q) => quantile_samples(f64::max(q, 1.0 - q)),
+            At::Quantile(q) => any_quantile_samples(q),
         }
     }
 }

@@ -21,11 +21,13 @@ mod layout;
 mod modules;
 mod outcomes;
 mod sides;
+mod sound;
 mod tables;
 mod timeouts;
 mod why;
 
 pub use crate::collect::congestion::FRAMES;
+pub use sound::check;
 pub use why::{Question, why};
 
 use crate::require::Verdict;

@@ -5,6 +5,7 @@ mod timeouts;
 
 use crate::collect::{Bin, EndpointTotals, OfferedBin, SampleBin};
 use crate::csv::{Cell, Column, Get, csv, notes as notes_of, whole};
+use crate::estimate::any_quantile_samples;
 use crate::num::{gbps, ratio};
 use crate::ports::{links_notes, variants};
 use crate::protocol::PROTOCOLS;
@@ -301,9 +302,11 @@ const PERCENTILES: Columns<Percentile, 4> = [
     Column::new("flow", "flow, or overall", |report, at| {
         Cell::Text(report.flows.get(at.flow).unwrap_or(&report.overall).name.clone())
     }),
-    Column::new("percentile", "so many of 100 packets took not longer", |_, at| {
-        Cell::Text(at.percentile.into())
-    }),
+    Column::new(
+        "percentile",
+        "so many of 100 packets took not longer; those of which too few packets came are left out",
+        |_, at| Cell::Text(at.percentile.into()),
+    ),
     Column::new("latency_ns", "creation to last bit at the destination", |_, at| {
         Cell::Real(at.latency_ps as f64 / 1e3)
     }),
@@ -312,7 +315,7 @@ const PERCENTILES: Columns<Percentile, 4> = [
     }),
 ];
 
-/// Latency at many percentiles, per flow and overall.
+/// Latency at many percentiles, per flow and overall; what is not known anywhere else is not told here.
 pub fn percentiles_csv(reports: &[VariantReport]) -> String {
     const LISTED: [&str; 19] = [
         "0", "1", "5", "10", "20", "25", "30", "40", "50", "60", "70", "75", "80", "90", "95", "99", "99.9",
@@ -321,8 +324,9 @@ pub fn percentiles_csv(reports: &[VariantReport]) -> String {
     csv(&PERCENTILES, variants(reports), |report| {
         let at = |(flow, told): (usize, &FlowReport), percentile: &'static str| {
             let q = percentile.parse::<f64>().expect("a constant") / 100.0;
+            let known = told.spread.latency.histogram.len() >= any_quantile_samples(q);
             let (latency, network) = (told.spread.latency.quantile(q)?, told.spread.network.quantile(q)?);
-            Some(Percentile { flow, percentile, latency_ps: latency, network_ps: network })
+            known.then_some(Percentile { flow, percentile, latency_ps: latency, network_ps: network })
         };
         let flows = flows_and_all(report).enumerate();
         flows.flat_map(|flow| LISTED.into_iter().filter_map(move |listed| at(flow, listed))).collect()

@@ -7,6 +7,7 @@ use crate::ports::Ports;
 use crate::report::{FlowReport, VariantReport};
 use crate::require;
 use crate::summary::{VariantSummary, stall_text};
+use crate::weight::{RULE, heaviest};
 use crate::{links, protocol};
 use models::config::{Buffering, DeviceModel};
 use models::probe::Cause;
@@ -170,13 +171,16 @@ pub fn variant(report: &VariantReport) -> String {
     let mut say = |text: std::fmt::Arguments<'_>| writeln!(out, "{text}").expect("a string takes any text");
     let span = format!("{} to {}", time_text(window.from_ps as f64), time_text(window.to_ps as f64));
     say(format_args!("{}  (seed {}, measured {span}, warm-up {})", summary.name, summary.seed, window.rule));
+    let names: Vec<&str> = report.flows.iter().map(|flow| flow.name.as_str()).collect();
+    let shown = &heaviest(std::slice::from_ref(report), &names)[..names.len().min(FLOWS_LISTED)];
+    let listed = || report.flows.iter().filter(|flow| shown.contains(&flow.name.as_str()));
     let flows = || {
         let all = [&report.overall].into_iter().filter(|_| report.flows.len() != 1);
-        report.flows.iter().take(FLOWS_LISTED).chain(all)
+        listed().chain(all)
     };
     say(format_args!("{}", table(&BOOKS, flows())));
     say(format_args!("{}", table(&TIMES, flows())));
-    for flow in report.flows.iter().take(FLOWS_LISTED) {
+    for flow in listed() {
         let over = flow.rate_span.filter(|(_, end)| *end <= window.from_ps && flow.delivered.packets == 0);
         let Some((begin, end)) = over else { continue };
         say(format_args!(
@@ -193,7 +197,8 @@ pub fn variant(report: &VariantReport) -> String {
         say(format_args!("  {line}"));
     }
     if report.flows.len() > FLOWS_LISTED {
-        say(format_args!("  {} more flows are in summary.json", report.flows.len() - FLOWS_LISTED));
+        let more = report.flows.len() - FLOWS_LISTED;
+        say(format_args!("  {more} more flows are in summary.json; these are {RULE}"));
     }
     if report.overall.falls_behind {
         say(format_args!("  * saturated: less than 99 % of what is asked for completes"));
@@ -204,7 +209,7 @@ pub fn variant(report: &VariantReport) -> String {
             rate.value, rate.half_width
         ));
     }
-    for line in report.flows.iter().take(FLOWS_LISTED).filter_map(messages::line) {
+    for line in listed().filter_map(messages::line) {
         say(format_args!("  {line}"));
     }
     if let Some(line) = messages::fullest(&summary.hosts) {

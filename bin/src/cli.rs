@@ -281,7 +281,7 @@ pub(crate) struct ScenarioArgs {
     /// Scenario file, or - for standard input
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// Replace a value of the scenario: --set /traffic/0/load=0.7
+    /// Replace a value of the scenario: --set /traffic/0/arrivals/poisson/load=0.7
     #[arg(long = "set", value_name = "/POINTER=VALUE", value_parser = parse_set)]
     set: Vec<(String, Value)>,
     /// Seed of all randomness

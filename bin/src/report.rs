@@ -138,7 +138,7 @@ fn read(folder: &Path) -> Result<Run, Failure> {
     let version = origin.as_ref().and_then(|origin| Some(origin["riosim"].as_str()?.to_owned()));
     let hash = path_hash(&resolved);
     let resolved: Value = serde_json::from_str(&resolved).expect("it was read a moment ago");
-    Ok(Run {
+    let run = Run {
         title: plan.title.clone(),
         description: plan.description.clone(),
         hash: format!("{:016x}", (hash >> 64) as u64 ^ hash as u64),
@@ -169,7 +169,10 @@ fn read(folder: &Path) -> Result<Run, Failure> {
             .map(|item| format!("{} {}: {}", item.code, item.pointer, item.message))
             .collect(),
         variants: variants(&plan),
-    })
+    };
+    review::check(&run)
+        .map_err(|wrong| Failure::bad_input(format_args!("{}", folder.join(wrong).display())))?;
+    Ok(run)
 }
 
 fn variants(plan: &RunPlan) -> Vec<Variant> {

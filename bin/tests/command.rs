@@ -795,3 +795,32 @@ fn a_path_is_replayed() {
     assert_eq!(found.map(|value| value.as_u64()), [1, 1, 0, 0, 0].map(Some));
     assert!(home.path().join("replay/charts/base.svg").is_file());
 }
+
+/// Examples of the help and of the page of traces are commands that work.
+#[test]
+fn examples_are_taken_at_their_word() {
+    let home = Home::new();
+    home.ok(&["init", "minimal", "m.json"]);
+    for verb in ["run", "trace", "check"] {
+        let help = home.ok(&[verb, "--help"]);
+        let (_, example) = help.split_once("Replace a value of the scenario: ").expect("an example");
+        let words: Vec<&str> = example.lines().next().unwrap().split(' ').collect();
+        home.ok(&[&["check", "m.json"], &words[..]].concat());
+    }
+    std::os::unix::fs::symlink(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios"),
+        home.path().join("scenarios"),
+    )
+    .unwrap();
+    let page = include_str!("../../docs/trace.md");
+    let commands = page.lines().filter_map(|line| line.strip_prefix("riosim trace "));
+    let mut count = 0;
+    for command in commands {
+        let command = command.split(" #").next().unwrap().trim().replace('"', "");
+        // a time is one word
+        let words = command.replace(" us", "us").replace(" ms", "ms");
+        home.ok(&[&["trace"], &words.split_whitespace().collect::<Vec<&str>>()[..]].concat());
+        count += 1;
+    }
+    assert_eq!(count, 7);
+}

@@ -88,6 +88,8 @@ fn report(variant: &Variant, (collector, outcome): (Collector, Outcome)) -> Vari
         victims: variant.victims.clone(),
         hot: variant.hot.clone(),
     });
+    // or figures lack what the command draws: changes from the variant that a scenario names
+    let report = VariantReport { compare_with: variant.compare_with.clone(), ..report };
     let (name, outcome) = (&report.run.name, &report.run.outcome);
     assert_eq!(report.broken, Vec::<String>::new(), "{name}");
     let lost: u64 = outcome.links.iter().map(|(.., end)| end.lost_no_room + end.lost_on_link).sum();
@@ -1521,4 +1523,19 @@ fn priority_inversion() {
     let share = |variant| study.flow(variant, "high").share(Cause::Recovery);
     assert_eq!(share("transmitter"), 0.0);
     assert!(share("receiver") > 0.1);
+}
+
+/// The reference has what the command draws: of a study whose scenario says what is compared with what, too.
+#[test]
+fn the_command_draws_the_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_riosim"))
+        .arg(root().join("scenarios/st-incast.json"))
+        .args(["--quiet", "--out", "there"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let drawn = fs::read_to_string(folder.path().join("there/figures/goodput.svg")).unwrap();
+    assert!(drawn == fs::read_to_string(root().join("results/reference/st-incast-goodput.svg")).unwrap());
 }

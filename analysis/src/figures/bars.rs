@@ -1,7 +1,7 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
 use super::{
-    Caption, LISTED, Level, PACKETS, come_share, contents, ended, flow_names, joined, left_out, listed,
+    Caption, LISTED, Level, PACKETS, come_share, contents, ended, flow_names, flows_left_out, joined, listed,
     not_of, plural,
     steady::{self, Quantity},
     subtitle, told, transient, unlike,
@@ -16,6 +16,7 @@ use crate::num::{TimeUnit, change_text, points_text, three_digits, time_text};
 use crate::palette::cause_color;
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};
 use crate::scene::{Align, Scene, Type, text_width};
+use crate::weight::{RULE, heaviest};
 use models::config::{Arbitration, Arrivals, Buffering, Destinations, DeviceModel, InputQueueing};
 use models::probe::Cause;
 use models::stats::{TransferTotals, TranslatorTotals};
@@ -35,8 +36,24 @@ struct Row<'a> {
     alone: bool,
 }
 
-/// Flow by flow, the variants of each under one another; and how many flows are shown.
-fn rows<'a>(reports: &'a [VariantReport], names: &[&str], level: Level) -> (Vec<Row<'a>>, usize) {
+/// Flow by flow, the variants of each under one another; and the flows that are shown.
+fn rows<'a, 'n>(
+    reports: &'a [VariantReport],
+    names: &[&'n str],
+    level: Level,
+) -> (Vec<Row<'a>>, Vec<&'n str>) {
+    let (rows, flows) = first_rows(reports, names, level);
+    if flows == names.len() {
+        return (rows, names.to_vec());
+    }
+    let heaviest = heaviest(reports, names);
+    let (_, flows) = first_rows(reports, &heaviest, level);
+    let shown: Vec<&str> = names.iter().copied().filter(|name| heaviest[..flows].contains(name)).collect();
+    (first_rows(reports, &shown, level).0, shown)
+}
+
+/// The rows of the first of these flows, and how many those are.
+fn first_rows<'a>(reports: &'a [VariantReport], names: &[&str], level: Level) -> (Vec<Row<'a>>, usize) {
     let (mut rows, mut flows): (Vec<Row<'a>>, usize) = (Vec::new(), 0);
     for name in names {
         let here = reports.iter().enumerate();
@@ -319,7 +336,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     }
     let (rows, flows) = rows(reports, &names, metric.level);
     let (places, height) = bar_places(&rows);
-    let note = left_out(flows, names.len(), "flows");
+    let note = flows_left_out(flows.len(), names.len(), RULE);
     let lawful = reports.iter().any(|report| (metric.law)(report).is_some());
     let keys: Vec<(Key, String)> =
         if lawful { vec![(Key::Line(LAW_STROKE), LAW.to_owned())] } else { Vec::new() };
@@ -350,7 +367,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
     let missing = rows.iter().any(|row| !(metric.of)(row.flow).value.is_finite());
     let missing = if missing { metric.missing } else { "" };
     let transient = match metric.course {
-        Some(quantity) => steady::means(reports, &names[..flows], quantity),
+        Some(quantity) => steady::means(reports, &flows, quantity),
         None => transient(reports),
     };
     let left = metric.left_out.map_or(String::new(), |(level, why)| {
@@ -530,16 +547,16 @@ pub(super) fn decomposition(caption: &Caption, reports: &[VariantReport], level:
     let thin = if unseen > 0 { thin } else { String::new() };
     let top = 66.0 + legend_height(&keys, PAGE - 2.0 * MARGIN) + 34.0;
     let mut scene = Scene::new(PAGE as u32, (top + height + 60.0) as u32);
-    let note = left_out(flows, names.len(), "flows");
+    let note = flows_left_out(flows.len(), names.len(), RULE);
     let variant = if let [only] = reports { only.run.name.as_str() } else { "" };
-    let (contents, quantity) = (contents(reports, &names[..flows], level), Quantity::Latency(level));
-    let unlike = unlike(reports, &names[..flows], level);
+    let (contents, quantity) = (contents(reports, &flows, level), Quantity::Latency(level));
+    let unlike = unlike(reports, &flows, level);
     let over = format!("mean over the {}", ended(reports, level));
     let is_short = |row: &Row<'_>| sum(row) > 0.0 && sum(row) < SHORT_SHARE * high;
     let beside = if apart { before_network(&rows, &sum) } else { "" };
     let flat = apart && rows.iter().any(is_short);
     let flat = if flat { "bars that are too short to read have their value beside them" } else { "" };
-    let transient = steady::means(reports, &names[..flows], quantity);
+    let transient = steady::means(reports, &flows, quantity);
     let more =
         joined(&[variant, &over, &contents, level.trap, beside, &unlike, flat, &thin, &transient, &note]);
     let title = format!("Where the time of {} goes{}", plural(reports, level), not_of(reports, level));

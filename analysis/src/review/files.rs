@@ -7,12 +7,16 @@ use std::collections::BTreeMap;
 pub(super) struct Csv {
     titles: Vec<String>,
     lines: Vec<Vec<String>>,
+    /// Number of the line of the file in which each begins.
+    places: Vec<usize>,
 }
 
 impl Csv {
     pub fn new(text: &str) -> Self {
         let mut lines = records(text).into_iter();
-        Self { titles: lines.next().unwrap_or_default(), lines: lines.collect() }
+        let titles = lines.next().map(|(_, titles)| titles).unwrap_or_default();
+        let (places, lines) = lines.unzip();
+        Self { titles, lines, places }
     }
 
     pub fn titles(&self) -> &[String] {
@@ -21,7 +25,8 @@ impl Csv {
 
     /// Lines by their titles.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.lines.iter().map(|line| Row { titles: &self.titles, line })
+        let lines = self.lines.iter().zip(&self.places);
+        lines.map(|(line, place)| Row { titles: &self.titles, line, place: *place })
     }
 
     pub fn cells(&self) -> &[Vec<String>] {
@@ -32,7 +37,10 @@ impl Csv {
 /// A line of a file.
 pub(super) struct Row<'a> {
     titles: &'a [String],
-    line: &'a [String],
+    /// Its cells.
+    pub line: &'a [String],
+    /// Number of the line of the file in which it begins.
+    pub place: usize,
 }
 
 impl<'a> Row<'a> {
@@ -43,10 +51,12 @@ impl<'a> Row<'a> {
     }
 }
 
-fn records(text: &str) -> Vec<Vec<String>> {
+fn records(text: &str) -> Vec<(usize, Vec<String>)> {
     let (mut all, mut line, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let (mut place, mut next) = (1, 1);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
+        next += usize::from(c == '\n');
         match c {
             '"' if quoted && chars.peek() == Some(&'"') => {
                 chars.next();
@@ -56,7 +66,7 @@ fn records(text: &str) -> Vec<Vec<String>> {
             ',' if !quoted => line.push(std::mem::take(&mut cell)),
             '\n' if !quoted => {
                 line.push(std::mem::take(&mut cell));
-                all.push(std::mem::take(&mut line));
+                all.push((std::mem::replace(&mut place, next), std::mem::take(&mut line)));
             }
             c => cell.push(c),
         }
@@ -126,6 +136,8 @@ mod tests {
         let row = csv.rows().next().unwrap();
         let cells = ["variant", "port", "x", "y"].map(|title| row.get(title));
         assert_eq!(cells, ["a", "b,\"c\"\n<", "1", ""]);
-        assert_eq!(csv.cells().len(), 1);
+        assert_eq!((csv.cells().len(), row.place), (1, 2));
+        let places: Vec<usize> = Csv::new("x\n\"1\n2\"\n3\n").rows().map(|row| row.place).collect();
+        assert_eq!(places, [2, 4]);
     }
 }

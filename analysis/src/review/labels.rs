@@ -204,8 +204,8 @@ mod tests {
         labels(&layout).into_iter().map(label).collect()
     }
 
-    /// By hand: a letter is 6 wide, and 4 are between names. With room each has its whole path, a switch
-    /// in its box; with less they stand in two lines; then only what tells them apart is left, and of that
+    /// By hand: a letter is 6 wide, and 4 are between names. With room each has its whole path, a switch in
+    /// its box; with less they stand in two lines; then only what tells them apart is left, and of that
     /// smaller letters.
     #[test]
     fn names_are_whole_then_short_then_small() {
@@ -220,7 +220,7 @@ mod tests {
         // 46 and 34 wide
         assert_eq!(two(40.0), ["radio/1 l 117", "dsp/1 l 117", "sw l 54"]);
         assert_eq!(two(39.0), ["radio/1 l 117", "dsp/1 l 128", "sw l 54"]);
-        // 28 and 28 of 7 letters and 9 are 46 and 58: three side by side, of which only ends differ
+        // three side by side, of which only ends differ
         let three = |apart: f64| {
             let name = ["host/radio/1", "host/radio/2", "host/radio/3"];
             let at = |n: usize| (name[n], false, 60.0 + n as f64 * apart, 100.0);
@@ -229,7 +229,7 @@ mod tests {
         // 76 wide, and 10 wide
         assert_eq!(three(38.0), ["host/radio/1 l 117", "host/radio/2 l 128", "host/radio/3 l 117"]);
         assert_eq!(three(37.9), ["1 l 117", "2 l 117", "3 l 117"]);
-        // circles are 12 wide, so names of one letter always have room; of "1" twice more is told
+        // circles are 12 wide, so names of one letter have room; of "1" twice more is told
         let same =
             texts(&[("a/1", false, 60.0, 100.0), ("b/1", false, 75.0, 100.0), ("b/2", false, 90.0, 100.0)]);
         assert_eq!(same, ["a/1 l 117", "b/1 l 128", "b/2 l 117"]);

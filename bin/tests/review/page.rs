@@ -694,3 +694,78 @@ fn the_page_as_pdf() {
     let sheets = pdf.windows(12).filter(|part| part.starts_with(b"/Type /Page") && part[11] != b's').count();
     assert!(sheets > 1, "{sheets} sheets");
 }
+
+/// A folder that was copied in part, or that somebody wrote in, is not read as if it were the run: file and
+/// line are named, and nothing is written.
+#[test]
+fn series_that_are_not_whole_are_refused() {
+    let home = Home::new();
+    home.write("x.json", &scenario());
+    home.ends(&["x.json", "--out", "there", "--quiet", "--no-figures"], 0);
+    let refused = |file: &str, text: &str| {
+        let path = home.at(&format!("there/series/{file}"));
+        let whole = std::fs::read_to_string(&path).unwrap();
+        assert_ne!(whole, text);
+        std::fs::write(&path, text).unwrap();
+        let (_, said) = home.ends(&["report", "there", "-o", "bad.html"], 2);
+        assert_eq!(home.ends(&["why", "there", "--flow", "bulk"], 2).1, said);
+        assert!(!home.at("bad.html").exists());
+        std::fs::write(&path, whole).unwrap();
+        let place = "riosim: there/series/";
+        said.trim().strip_prefix(place).unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    let without = |text: &str, at: usize| -> String {
+        let lines = text.lines().enumerate().filter(|(line, _)| *line != at - 1);
+        lines.map(|(_, line)| format!("{line}\n")).collect()
+    };
+    let [links, flows, fabric] =
+        ["links.csv", "flows.csv", "fabric.csv"].map(|file| home.read(&format!("there/series/{file}")));
+    // four ports of the switch, of which three and a fourth have endpoints: eight ends, twice
+    let last = links.lines().count();
+    assert_eq!(last, 17);
+    let ninth: usize = links.lines().take(8).map(|line| line.len() + 1).sum();
+    assert_eq!(refused("links.csv", &links[..ninth + 9]), "links.csv:9: the file ends within this line");
+    assert!(
+        refused("links.csv", &without(&links, last))
+            .starts_with("links.csv:16: variant \"full\": no line of port \"sw:3\"")
+    );
+    assert_eq!(
+        refused("links.csv", &links.replacen("half,ep/1:0", "half,ep/7:0", 1)),
+        "links.csv:3: there is no port \"ep/7:0\" in the run"
+    );
+    let two = links.replacen("half,ep/1:0", "half,ep/0:0", 1);
+    assert_eq!(refused("links.csv", &two), "links.csv:3: one line too many of port \"ep/0:0\"");
+    let row = links.lines().nth(1).unwrap();
+    let (variant, rest) = row.split_once(",ep/0:0,").unwrap();
+    let (_, rest) = rest.split_once(',').unwrap();
+    let word = links.replacen(row, &format!("{variant},ep/0:0,abc,{rest}"), 1);
+    assert_eq!(refused("links.csv", &word), "links.csv:2: packet_share: \"abc\" found; expected a number");
+    let short = links.replacen(row, &format!("{variant},ep/0:0,{rest}"), 1);
+    assert_eq!(refused("links.csv", &short), "links.csv:2: 21 cells found; expected 22");
+    assert_eq!(
+        refused("links.csv", &links.replacen("half,", "haff,", 1)),
+        "links.csv:2: there is no variant \"haff\" in the run"
+    );
+    assert_eq!(refused("links.csv", ""), "links.csv:1: the file ends within this line");
+    let time = |text: &str, at: usize, column: usize| -> String {
+        text.lines().nth(at - 1).unwrap().split(',').nth(column).unwrap().to_owned()
+    };
+    // the second time bin of the first flow, and the whole flow
+    assert_eq!(
+        refused("flows.csv", &without(&flows, 3)),
+        format!("flows.csv:3: variant \"half\": no line of flow \"control\" at {} us", time(&flows, 3, 2))
+    );
+    let bulk = flows.lines().filter(|line| !line.contains("control"));
+    let bulk: String = bulk.map(|line| format!("{line}\n")).collect();
+    assert!(refused("flows.csv", &bulk).contains(": variant \"half\": no line of flow \"control\" at 0 us"));
+    assert_eq!(
+        refused("fabric.csv", &without(&fabric, 5)),
+        format!("fabric.csv:5: variant \"half\": no line right after {} us", time(&fabric, 4, 1))
+    );
+    let last = fabric.lines().count();
+    let cut = refused("fabric.csv", &without(&fabric, last));
+    let missing: f64 = cut.split(' ').nth(6).unwrap().parse().unwrap();
+    assert!(cut.starts_with(&format!("fabric.csv:{}: variant \"full\": no line from ", last - 1)), "{cut}");
+    assert!((missing - time(&fabric, last, 1).parse::<f64>().unwrap()).abs() < 1e-3, "{cut}");
+    home.ends(&["report", "there", "-o", "good.html"], 0);
+}
