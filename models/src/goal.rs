@@ -191,13 +191,11 @@ impl Rank {
     /// they are: here each operation goes on with a chain that the first of those it waits for has left to
     /// it. What is over before it has arrived ends its chain.
     pub fn under_way(&self, eager: u64) -> u64 {
-        let mut waits = self.waits.clone();
-        let mut free: Vec<u32> = (0..self.ops.len() as u32).filter(|op| waits[*op as usize] == 0).collect();
         let mut chains: Vec<Option<u32>> = vec![None; self.ops.len()];
         let mut begun = 0;
         // The chains with messages to each rank.
         let mut to_rank: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        while let Some(op) = free.pop() {
+        self.in_order(|op| {
             let chain = chains[op as usize].unwrap_or_else(|| {
                 begun += 1;
                 begun
@@ -212,22 +210,18 @@ impl Rank {
                 if event == Event::End && goes_on.is_none() {
                     *goes_on = left.take();
                 }
-                waits[next as usize] -= 1;
-                if waits[next as usize] == 0 {
-                    free.push(next);
-                }
             }
-        }
+        });
         to_rank.values().map(|chains| chains.len() as u64).max().unwrap_or(0)
     }
 
-    /// An operation in a circle, if there is one (Kahn).
-    fn circle(&self) -> Option<u32> {
+    /// Visits each operation behind all that it waits for (Kahn). For how many events each waits then: for
+    /// none, unless there is a circle.
+    fn in_order(&self, mut visit: impl FnMut(u32)) -> Vec<u32> {
         let mut waits = self.waits.clone();
         let mut free: Vec<u32> = (0..self.ops.len() as u32).filter(|op| waits[*op as usize] == 0).collect();
-        let mut done = 0;
         while let Some(op) = free.pop() {
-            done += 1;
+            visit(op);
             for &(_, next) in &self.after[op as usize] {
                 waits[next as usize] -= 1;
                 if waits[next as usize] == 0 {
@@ -235,9 +229,13 @@ impl Rank {
                 }
             }
         }
-        if done == self.ops.len() {
-            return None;
-        }
+        waits
+    }
+
+    /// An operation in a circle, if there is one.
+    fn circle(&self) -> Option<u32> {
+        let waits = self.in_order(|_| {});
+        let mut at = waits.iter().position(|left| *left > 0)? as u32;
         // What only waits for the circle is not in it: follow the waiting back until something comes twice.
         let mut before = vec![u32::MAX; self.ops.len()];
         for (op, after) in self.after.iter().enumerate() {
@@ -245,7 +243,6 @@ impl Rank {
                 before[next as usize] = op as u32;
             }
         }
-        let mut at = waits.iter().position(|left| *left > 0)? as u32;
         for _ in 0..self.ops.len() {
             at = before[at as usize];
         }

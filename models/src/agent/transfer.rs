@@ -31,7 +31,7 @@ use crate::observe::stats::{TransferEnd, TransferStats};
 use crate::observe::totals::Totals;
 use ledger::{Ledger, Running, Spoiled, Stage};
 use medium::{Fate, Medium};
-use regions::Regions;
+use regions::{Regions, WORD};
 use scheduled_transfer::event::Event;
 use scheduled_transfer::wire::operation::name_of;
 use scheduled_transfer::wire::{DataChannel, HEADER_BYTES, Header, Op};
@@ -46,8 +46,6 @@ use upper::{Next, Upper};
 
 /// The well-known Port of the application.
 const PORT: u16 = 0x0014;
-/// Octets of a word of what Transfers carry.
-const WORD_OCTETS: usize = 8;
 /// Data frames between the protocol and the link.
 const DATA_WINDOW: usize = 2;
 /// Channels of the protocol, as bits.
@@ -189,11 +187,12 @@ fn damaged(operation: &[u8], drawn: u64) -> Option<Vec<u8>> {
     Some(octets)
 }
 
-/// The word of the payload in which an operation of this source is not as it came; `None`: there is none.
-fn spoiled(source: u16, came: &[u8], handed: &[u8]) -> Option<Spoiled> {
-    let (header, wrong) = Header::parse(handed).ok()?;
-    let right = came.get(HEADER_BYTES..)?.chunks(WORD_OCTETS);
-    let mut words = right.zip(wrong.chunks(WORD_OCTETS));
+/// The word of the payload in which a damaged operation of this source is not as it came; `None`: the damage
+/// is elsewhere.
+fn spoiled(source: u16, came: &[u8], damaged: &[u8]) -> Option<Spoiled> {
+    let (header, wrong) = Header::parse(damaged).ok()?;
+    let right = came.get(HEADER_BYTES..)?.chunks(WORD as usize);
+    let mut words = right.zip(wrong.chunks(WORD as usize));
     let (_, word) = words.find(|(right, wrong)| right != wrong)?;
     Some(Spoiled { source: source.into(), put: header.b_num.into(), word: word.to_vec() })
 }
@@ -748,11 +747,12 @@ impl Transfer {
                 self.frames += 1;
                 let damaged = wrong.and_then(|drawn| damaged(found.operation, drawn));
                 self.ledger.stats.damaged += u64::from(damaged.is_some());
-                let operation = damaged.as_deref().unwrap_or(found.operation);
-                if self.config.job.operation == Operation::Put {
-                    let spoiled = spoiled(node_of(found.from), found.operation, operation);
-                    self.ledger.spoiled.extend(spoiled);
+                if let Some(damaged) =
+                    damaged.as_deref().filter(|_| self.config.job.operation == Operation::Put)
+                {
+                    self.ledger.spoiled.extend(spoiled(node_of(found.from), found.operation, damaged));
                 }
+                let operation = damaged.as_deref().unwrap_or(found.operation);
                 self.endpoint.handle(cx.now, (found.from, interface), operation);
             }
             _ => self.ledger.stats.foreign += 1,

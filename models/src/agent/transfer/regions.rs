@@ -18,7 +18,7 @@ use scheduled_transfer::{ConnectionId, Failure, Memory, Span};
 use std::collections::BTreeMap;
 
 /// Octets of a word.
-const WORD: u64 = 8;
+pub(super) const WORD: u64 = 8;
 
 /// Regions of a connection.
 #[derive(Debug, Default)]

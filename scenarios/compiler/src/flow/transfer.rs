@@ -283,6 +283,8 @@ pub(crate) fn ends(
         c.once(Diagnostic::error("SC008", format!("{at}/from"), message));
         return None;
     }
+    // Of a program nobody says how many go at a time, but no more than these can.
+    let under_way = program.map(Program::under_way);
     let job = TransferJob {
         operation: match filled(&st.operation) {
             TransferKind::Read => Operation::Read,
@@ -293,9 +295,8 @@ pub(crate) fn ends(
             TransferKind::Write => Operation::Write,
         },
         bytes: st.bytes.unwrap_or_else(|| program.map_or(8, Program::longest_message)),
-        // Of a program nobody says how many go at a time, but no more than these can.
-        count: program.map_or(*filled(&st.count), |program| program.under_way().into()),
-        concurrent: program.map_or(*filled(&st.concurrent), Program::under_way),
+        count: under_way.map_or(*filled(&st.count), u64::from),
+        concurrent: under_way.unwrap_or(*filled(&st.concurrent)),
         cts_req: *filled(&st.window),
         blocksize: filled(&st.block).trailing_zeros() as u16,
         notify: *filled(&st.notify),
@@ -334,7 +335,7 @@ pub(crate) fn ends(
         way.map(|way| way.between(software, software))
     };
     let way = longest(stu);
-    let slow = if largest == stu { way.clone() } else { longest(largest) };
+    let slow = if largest == stu { None } else { longest(largest) };
     let separate_control = st.control_priority.is_some_and(|own| own != *filled(&flow.priority));
     // An order that one medium on the way does not keep is none at its ends.
     let separate_control = separate_control || between.overtakes;
@@ -483,7 +484,7 @@ pub(crate) fn hosts(
 struct Scale {
     /// The way with the longest round trip, between hosts as slow as any of the flow.
     way: Option<TransferPath>,
-    /// The way with the longest round trip where STUs are the largest of all ends.
+    /// The way with the longest round trip where STUs are the largest of all ends; `None`: all are alike.
     slow: Option<TransferPath>,
     /// Connections of the end that has most, and all.
     connections: [u64; 2],
