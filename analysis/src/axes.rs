@@ -529,6 +529,26 @@ pub(crate) fn shorten(text: &str, look: Type, width: f64) -> String {
     String::new()
 }
 
+/// The name, or its beginning and its end if it is wider than `width`: long names of one figure mostly begin
+/// alike.
+pub(crate) fn shorten_name(name: &str, look: Type, width: f64) -> String {
+    let letters = name.chars().count();
+    let cut = |kept: usize| both_ends(name, kept);
+    let fits = |text: &String| text_width(text, look) <= width;
+    (0..=letters).rev().map(cut).find(fits).unwrap_or_default()
+}
+
+/// So many letters of a name: half of them are its first, half its last. All of them if it has no more.
+pub(crate) fn both_ends(name: &str, letters: usize) -> String {
+    let all: Vec<char> = name.chars().collect();
+    if letters >= all.len() {
+        return name.to_owned();
+    }
+    let first: String = all[..letters.div_ceil(2)].iter().collect();
+    let last: String = all[all.len() - letters / 2..].iter().collect();
+    format!("{}…{}", first.trim_end(), last.trim_start())
+}
+
 /// Lines of a panel that lie on one another, so that only the last is seen: places of their lines. Each point
 /// of one lies on the other, wherever that has points of its own: they are thinned where nobody sees it.
 pub(crate) fn coinciding(lines: &[(usize, Vec<(f64, f64)>)]) -> Vec<Vec<usize>> {
@@ -663,6 +683,12 @@ mod tests {
         let short = shorten("a rather long subtitle that goes on", SUBTITLE, 100.0);
         assert!(short.ends_with('…') && text_width(&short, SUBTITLE) <= 100.0);
         assert_eq!(shorten("short", SUBTITLE, 100.0), "short");
+        // Both begin alike, and their ends tell them apart.
+        let names = ["queue-for-each-output-with-16-entries", "queue-for-each-output-with-32-entries"];
+        let [one, other] = names.map(|name| shorten_name(name, SUBTITLE, 150.0));
+        assert!(one != other && one.starts_with("queue") && one.ends_with("entries"), "{one} {other}");
+        assert!(text_width(&one, SUBTITLE) <= 150.0);
+        assert_eq!((both_ends("abcdef", 3).as_str(), both_ends("abc", 3).as_str()), ("ab…f", "abc"));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::axes::{
     Axis, Key, LABEL, MARGIN, PAGE, PANEL, Panel, SHADE, Stroke, TICK, Ticks, coinciding, foot, heading,
-    legend, legend_height, shorten, stroke,
+    legend, legend_height, shorten, shorten_name, stroke,
 };
 use crate::collect::{Bin, Spread};
 use crate::level::{Level, MESSAGES, PACKETS, TRIPS, arrived_share, come_share, left_share, oldest};
@@ -427,13 +427,13 @@ fn latency_cdf(
     let panel_title = |(name, group): (&str, &[usize])| {
         let flow = format!("flow {name}");
         if group.len() < 2 || groups.len() < 2 {
-            return shorten(&flow, PANEL, width);
+            return shorten_name(&flow, PANEL, width);
         }
         let these = named(name, group);
         let whole = format!("{flow}, {these}");
         match text_width(&whole, PANEL) <= width {
             true => whole,
-            false => format!("{}\n{}", shorten(&flow, PANEL, width), shorten(&these, PANEL, width)),
+            false => format!("{}\n{}", shorten_name(&flow, PANEL, width), shorten(&these, PANEL, width)),
         }
     };
     let titles: Vec<String> = panels().map(panel_title).collect();
@@ -1297,7 +1297,7 @@ fn panels_over_time(
         }
         let last = scales.apart || row + 1 == rows || index + 1 == count;
         let x_label = if last { format!("simulated time ({})", unit.symbol) } else { String::new() };
-        panel.draw(&mut scene, &shorten(&report.run.name, PANEL, width), &x_label, course.label);
+        panel.draw(&mut scene, &shorten_name(&report.run.name, PANEL, width), &x_label, course.label);
         for (line, points) in course.lines.iter().enumerate() {
             let phase = 0.3 + line as f64 / (course.lines.len() as f64 + 0.5);
             panel.plot(&mut scene, points, stroke(line), phase);

@@ -221,7 +221,8 @@ pub fn counted_text(count: u64, unit: &str) -> String {
     if count != 1 {
         return format!("{} {unit}", count_text(count));
     }
-    let (many, of) = unit.split_at(unit.find(" of ").unwrap_or(unit.len()));
+    let at = [" of ", " for "].iter().filter_map(|of| unit.find(of)).min();
+    let (many, of) = unit.split_at(at.unwrap_or(unit.len()));
     let one = match many {
         "echoes" => "echo",
         _ => many.strip_suffix('s').unwrap_or(many),
@@ -243,6 +244,8 @@ mod tests {
         assert_eq!(counted_text(1, "Transfers"), "1 Transfer");
         assert_eq!(counted_text(1, "echoes"), "1 echo");
         assert_eq!(counted_text(1, "messages of sessions"), "1 message of sessions");
+        assert_eq!(counted_text(1, "waits for Blocks"), "1 wait for Blocks");
+        assert_eq!(counted_text(1, "other errors"), "1 other error");
         assert_eq!(counted_text(1_000, "PDUs"), "1 000 PDUs");
         assert_eq!(counted_text(0, "packets"), "0 packets");
     }

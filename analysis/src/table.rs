@@ -279,11 +279,11 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
         let parts: Vec<String> = parts.map(|(count, what)| format!("{} {what}", count_text(count))).collect();
         let of_these = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         say(format_args!(
-            "  {}{of_these}\n    staging queues stopped {} times, released {} times; {} packets \
-             stood in stopped queues on average",
+            "  {}{of_these}\n    staging queues stopped {}, released {}; {} packets stood in \
+             stopped queues on average",
             counted_text(ports.voq_messages(), "VoQ messages"),
-            count_text(xoff_edges),
-            count_text(count(|stats| stats.xon_edges)),
+            counted_text(xoff_edges, "times"),
+            counted_text(count(|stats| stats.xon_edges), "times"),
             three_digits(ports.staged_mean_number())
         ));
     }

@@ -121,15 +121,16 @@ pub(crate) struct ReportArgs {
 
 /// Flags of `why`.
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("asked").required(true).multiple(true)))]
 pub(crate) struct WhyArgs {
     /// Result folder of a run
     #[arg(value_name = "RESULTS")]
     pub results: PathBuf,
     /// Flows that match a pattern: why they take so long
-    #[arg(long, value_name = "PATTERN", required_unless_present = "link")]
+    #[arg(long, value_name = "PATTERN", group = "asked")]
     pub flow: Vec<String>,
     /// Links of which the name, or a device or port at an end, matches a pattern: who is on them
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", group = "asked")]
     pub link: Vec<String>,
     /// Variant (default: all)
     #[arg(long, value_name = "NAME")]
@@ -285,7 +286,7 @@ pub(crate) struct ScenarioArgs {
     #[arg(long = "set", value_name = "/POINTER=VALUE", value_parser = parse_set)]
     set: Vec<(String, Value)>,
     /// Seed of all randomness
-    #[arg(long)]
+    #[arg(long, value_parser = not_negative, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// End of the run, for example "5 ms"
     #[arg(long, value_name = "TIME")]
@@ -294,7 +295,13 @@ pub(crate) struct ScenarioArgs {
     #[arg(long, value_name = "TIME")]
     warmup: Option<String>,
     /// Permute the order of simultaneous events; 0 = as the rules say
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        hide_short_help = true,
+        value_parser = not_negative,
+        allow_negative_numbers = true
+    )]
     shake: Option<u64>,
 }
 
@@ -495,6 +502,11 @@ fn parse_packet(text: &str) -> Result<PacketName, String> {
     Ok(PacketName::OfSource { device: device.into(), flow: flow.into(), number })
 }
 
+/// A number of 64 bits. clap would take `-1` for a flag.
+fn not_negative(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
 fn parse_set(text: &str) -> Result<(String, Value), String> {
     let (pointer, value) = text.split_once('=').ok_or("expected /POINTER=VALUE")?;
     if !pointer.starts_with('/') {
@@ -556,6 +568,26 @@ mod tests {
         let overrides = args.scenario.overrides();
         assert_eq!(overrides.last(), Some(&("/run/until".to_string(), json!("5 ms"))));
         assert_eq!(overrides[..2], [("/run/until".into(), json!("1 ms")), ("/seed".into(), json!(3))]);
+    }
+
+    /// What is no seed is told as such, and not taken for a flag.
+    #[test]
+    fn a_negative_seed_is_no_flag() {
+        let error = parse(&["riosim", "check", "x", "--seed", "-1"]).unwrap_err().to_string();
+        assert!(
+            error.contains("'-1' for '--seed") && error.contains("from 0 to 18446744073709551615"),
+            "{error}"
+        );
+    }
+
+    /// One of two flags is wanted, and which.
+    #[test]
+    fn why_asks_for_a_flow_or_a_link() {
+        let error = parse(&["riosim", "why", "x"]).unwrap_err().to_string();
+        assert!(error.contains("--flow <PATTERN>|--link <PATTERN>"), "{error}");
+        for words in [&["--flow", "a"][..], &["--link", "b"], &["--flow", "a", "--link", "b"]] {
+            assert!(parse(&[&["riosim", "why", "x"], words].concat()).is_ok());
+        }
     }
 
     #[test]

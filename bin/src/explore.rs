@@ -5,14 +5,14 @@ mod scenario;
 mod transfer;
 
 use crate::cli::{ExploreArgs, Subject};
-use crate::inspect;
 use crate::status::Failure;
+use crate::{inspect, memory};
 use analysis::chart::Chart;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
 use analysis::explore::packing;
 use analysis::explore::script::Walk;
 use analysis::explore::sequence::{Conversation, chart, sentence};
-use analysis::explore::{Graph, Order, conduit_row};
+use analysis::explore::{Graph, Model, Order, conduit_row};
 use session_management::conduit::Algorithm;
 use std::fmt::Write;
 use std::path::Path;
@@ -20,6 +20,12 @@ use std::{fs, io};
 
 /// States beyond which an exploration is given up: a few GiB.
 const MAX_STATES: usize = 20_000_000;
+
+/// A part of the memory that there was at first, one of so many, is left to others.
+const RESERVE: u64 = 8;
+
+/// States after which memory is looked at again.
+const EVERY: usize = 1_000;
 
 /// OPENs of a conduit beyond which a run is a storm, unless `--limit` says another count.
 const OPENS: u32 = 6;
@@ -190,9 +196,9 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
             model.order.name()
         );
         text.push_str(&label);
-        let graph = Graph::explore(model, MAX_STATES);
-        match graph.as_ref().map(conduit_row).transpose() {
-            Ok(Some(row)) => {
+        let graph = graph(model, MAX_STATES);
+        match graph.as_ref().map(conduit_row) {
+            Ok(Ok(row)) => {
                 let _ = write!(text, " {:>10} {:>16}", row.states, row.interleavings());
                 for class in Class::ALL {
                     let cell = row.classes.get(&class);
@@ -200,18 +206,18 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
                     let _ = write!(text, " {cell:>20}");
                 }
             }
-            Ok(None) => {
-                let _ = write!(text, " more than {MAX_STATES} states");
-            }
-            Err(cyclic) => {
+            Ok(Err(cyclic)) => {
                 let _ = write!(text, " {cyclic}");
+            }
+            Err(problem) => {
+                let _ = write!(text, " {problem}");
             }
         }
         text.push('\n');
         if !variants.is_empty() {
             let _ = writeln!(text, "  as in: {}", variants.join(", "));
         }
-        if let (Some(folder), Some(graph)) = (&args.out, &graph) {
+        if let (Some(folder), Ok(graph)) = (&args.out, &graph) {
             written += &bad_endings(folder, model, graph)?;
         }
     }
@@ -222,6 +228,29 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
          none. Only runs count in which the whole fault happened.\n",
     );
     Ok(text + &meanings(models) + &written)
+}
+
+/// Explores a model, as far as there is memory.
+///
+/// # Errors
+/// How many states were found when it was given up, and why.
+fn graph<M: Model>(model: &M, max_states: usize) -> Result<Graph<'_, M>, String> {
+    let left = || memory::ask().map(|memory| memory.available());
+    let least = left().map(|octets| octets / RESERVE);
+    let mut full = None;
+    let graph = Graph::explore_while(model, |states| {
+        if states % EVERY == 0
+            && let (Some(least), Some(left)) = (least, left())
+            && left < least
+        {
+            full = Some(states);
+        }
+        full.is_none() && states <= max_states
+    });
+    graph.ok_or_else(|| match full {
+        Some(states) => format!("more states than fit into memory: {states} so far"),
+        None => format!("more than {max_states} states"),
+    })
 }
 
 /// Writes a shortest path to each bad ending of a model; says which.
@@ -255,7 +284,7 @@ fn shortest<M: Conversation>(
     wanted: impl Fn(&M::Outcome) -> bool,
     write: impl Fn(&Path, &[M::Event]) -> io::Result<()>,
 ) -> Result<String, String> {
-    let graph = Graph::explore(model, max_states).ok_or_else(|| format!("more than {max_states} states"))?;
+    let graph = graph(model, max_states)?;
     let Some(path) = graph.shortest(wanted) else { return Ok(format!("no run ends in {ending}: {about}\n")) };
     if let Some(folder) = &args.out {
         write(folder, &path).map_err(|error| format!("--out: {}: {error}", folder.display()))?;

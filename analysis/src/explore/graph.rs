@@ -66,13 +66,19 @@ pub struct Graph<'a, M: Model> {
 impl<'a, M: Model> Graph<'a, M> {
     /// Explores a model. None if it has more than `max_states` states.
     pub fn explore(model: &'a M, max_states: usize) -> Option<Self> {
+        Self::explore_while(model, |states| states <= max_states)
+    }
+
+    /// Explores a model as long as `has_room` for so many states, which is asked before each one's successors
+    /// are looked for. None if it had not.
+    pub fn explore_while(model: &'a M, mut has_room: impl FnMut(usize) -> bool) -> Option<Self> {
         let mut states = Interner::new();
         let (mut edges, mut starts, mut cut) = (Vec::new(), vec![0], Vec::new());
         let mut found = Vec::new();
         states.insert(model.initial());
         let mut next = 0;
         while next < states.states().len() {
-            if states.states().len() > max_states {
+            if !has_room(states.states().len()) {
                 return None;
             }
             let state = states.states()[next].clone();

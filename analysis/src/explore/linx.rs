@@ -482,8 +482,13 @@ pub struct Row {
 /// The row of one exploration. None if there are more states than `max_states`.
 #[must_use]
 pub fn linx_table(model: &Linx, max_states: usize) -> Option<Row> {
-    let graph = super::Graph::explore(model, max_states)?;
+    super::Graph::explore(model, max_states).as_ref().map(linx_row)
+}
+
+/// The row of a graph.
+#[must_use]
+pub fn linx_row(graph: &super::Graph<'_, Linx>) -> Row {
     let endings = graph.outcomes().into_iter().map(|(ending, finals)| (ending, finals.len())).collect();
     let live = graph.trapped(|ending| matches!(ending, Ending::Up | Ending::Cut)).is_none();
-    Some(Row { states: graph.len(), transitions: graph.transitions(), endings, live })
+    Row { states: graph.len(), transitions: graph.transitions(), endings, live }
 }

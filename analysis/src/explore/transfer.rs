@@ -689,9 +689,14 @@ pub struct Row {
 /// The row of one exploration. None if there are more states than `max_states`.
 #[must_use]
 pub fn transfer_table(model: &Transfer, max_states: usize) -> Option<Row> {
-    let graph = super::Graph::explore(model, max_states)?;
+    super::Graph::explore(model, max_states).as_ref().map(transfer_row)
+}
+
+/// The row of a graph.
+#[must_use]
+pub fn transfer_row(graph: &super::Graph<'_, Transfer>) -> Row {
     let endings = graph.outcomes().into_iter().map(|(ending, finals)| (ending, finals.len())).collect();
     let good = |ending: &Ending| matches!(ending, Ending::Done | Ending::GivenUp);
     let live = graph.trapped(good).is_none();
-    Some(Row { states: graph.len(), transitions: graph.transitions(), endings, live })
+    Row { states: graph.len(), transitions: graph.transitions(), endings, live }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
-    legend_height, shorten, stroke,
+    legend_height, shorten, shorten_name, stroke,
 };
 use crate::baselines::baselines;
 use crate::estimate::Estimate;
@@ -388,7 +388,7 @@ pub(super) fn bars(caption: &Caption, reports: &[VariantReport], metric: &Metric
             None => String::new(),
             Some((_, (change, within))) if compared.len() == 1 => format!("  ({change}{within})"),
             Some((base, (change, within))) => {
-                format!("  ({change} against {}{within})", shorten(&reports[base].run.name, LABEL, BASE))
+                format!("  ({change} against {}{within})", shorten_name(&reports[base].run.name, LABEL, BASE))
             }
         };
         format!("{}{change}", three_digits((metric.of)(row.flow).value))
@@ -473,10 +473,10 @@ fn group_heading(row: &Row<'_>, reports: &[VariantReport]) -> String {
 
 fn row_label(scene: &mut Scene, row: &Row<'_>, reports: &[VariantReport], left: f64, y: f64, width: f64) {
     if row.first && !row.alone {
-        let text = shorten(&group_heading(row, reports), PANEL, width);
+        let text = shorten_name(&group_heading(row, reports), PANEL, width);
         scene.text((MARGIN, y - 8.0), &text, PANEL, Align::Left);
     }
-    let name = shorten(&row_name(row, reports), LABEL, width);
+    let name = shorten_name(&row_name(row, reports), LABEL, width);
     scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
 }
 

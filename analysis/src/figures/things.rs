@@ -3,7 +3,7 @@
 
 use super::bars::{BAR, BAR_PITCH, BASE, GROUP_GAP, ROWS_SHOWN};
 use super::{Caption, LISTED, joined, left_out, listed, subtitle};
-use crate::axes::{LABEL, MARGIN, PAGE, PANEL, heading, shorten, stroke};
+use crate::axes::{LABEL, MARGIN, PAGE, PANEL, heading, shorten, shorten_name, stroke};
 use crate::baselines::baselines;
 use crate::counts::{self, measures};
 use crate::estimate::tells_change;
@@ -77,7 +77,7 @@ fn draw(
         for Bar { variant, value, text } in bars {
             let clock = &clocks[*variant];
             let room = label_width - text_width(clock, LABEL);
-            let name = shorten(&reports[*variant].run.name, LABEL, room) + clock;
+            let name = shorten_name(&reports[*variant].run.name, LABEL, room) + clock;
             scene.text((left - 10.0, y + BAR / 2.0 + 4.6), &name, LABEL, Align::Right);
             let length = if value.is_finite() && most > 0.0 { width * value / most } else { 0.0 };
             // beside what is very much longer a bar is a hair, and not what is not there
@@ -199,7 +199,7 @@ impl Took {
     /// How it differs from that of a variant of this name.
     fn against(self, base: Self, name: &str) -> Option<String> {
         let few = [self.few, base.few].into_iter().flatten().min();
-        let name = shorten(name, LABEL, BASE);
+        let name = shorten_name(name, LABEL, BASE);
         Some(match few {
             Some(few) => format!("no change is told of {few}"),
             // half of a moment is another one, and nothing is twice as fast

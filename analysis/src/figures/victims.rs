@@ -2,7 +2,9 @@
 //! variants side by side.
 
 use super::{Caption, PACKETS, UNDER_WAY_SHARE, joined, steady, subtitle};
-use crate::axes::{Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, stroke};
+use crate::axes::{
+    Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, shorten_name, stroke,
+};
 use crate::books::Books;
 use crate::estimate::quantile_samples;
 use crate::level::among_arrived;
@@ -34,7 +36,7 @@ pub(super) fn with_role(title: &str, width: f64) -> String {
     }
     let (name, role) =
         title.rsplit_once(" (").map_or((title, String::new()), |(name, role)| (name, format!(" ({role}")));
-    shorten(name, TICK, width - text_width(&role, TICK)) + &role
+    shorten_name(name, TICK, width - text_width(&role, TICK)) + &role
 }
 
 /// Variants whose share of survivors is named, the smallest first.
@@ -425,7 +427,7 @@ pub(super) fn victims(caption: &Caption, reports: &[VariantReport]) -> Option<Sc
     }
     for (name, y) in names.iter().zip(&places) {
         let y = y + BAR / 2.0 + 4.6;
-        scene.text((MARGIN, y), &shorten(&name.0, LABEL, variant_width), LABEL, Align::Left);
+        scene.text((MARGIN, y), &shorten_name(&name.0, LABEL, variant_width), LABEL, Align::Left);
         scene.text((left - 10.0, y), &with_role(&name.1, flow_width), TICK, Align::Right);
     }
     Some(scene)

@@ -399,15 +399,14 @@ impl TransferSummary {
         }
         let _ = write!(
             out,
-            "\n    Clear_To_Send takes {:.2} % of all octets; {} Op_timeouts, {} operations given up, {} \
-             other errors logged",
+            "\n    Clear_To_Send takes {:.2} % of all octets; {}, {} given up, {} logged",
             100.0 * self.cts_share.0,
-            count_text(self.timeouts),
-            count_text(self.exhausted),
-            count_text(self.logged)
+            counted_text(self.timeouts, "Op_timeouts"),
+            counted_text(self.exhausted, "operations"),
+            counted_text(self.logged, "other errors")
         );
         if let Some(overdue) = self.overdue {
-            let _ = write!(out, ", {} waits for Blocks that did not come in time", count_text(overdue));
+            let _ = write!(out, ", {} that did not come in time", counted_text(overdue, "waits for Blocks"));
         }
         if let Some(ratio) = self.payload_ratio.filter(|ratio| ratio.0 > 1.0) {
             let _ = write!(out, "; payload sent again: {:.2} %", 100.0 * (ratio.0 - 1.0));
@@ -423,7 +422,7 @@ impl TransferSummary {
         }
         for (count, what) in [(self.interrupts, "interrupts"), (self.payloads, "payloads of Control")] {
             if let Some(count) = count {
-                let _ = write!(out, ", {} {what}", count_text(count));
+                let _ = write!(out, ", {}", counted_text(count, what));
             }
         }
         let [lost, doubled, delayed] = self.faults;

@@ -1,7 +1,7 @@
 //! Charts of a page: SVG whose colours come from the style of the page, so that they follow light and dark.
 
 use super::html::escaped;
-use crate::axes::{GREY, coinciding};
+use crate::axes::{GREY, both_ends, coinciding};
 use crate::num::{count_text, three_digits, time_text};
 use crate::palette::cause_color;
 use models::probe::Cause;
@@ -315,7 +315,7 @@ pub(super) fn strips(title: &str, length: f64, classes: &[&str], strips: &[Strip
                 "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 left - 8.0,
                 foot - up,
-                escaped(&short(text, 36))
+                escaped(&both_ends(text, 35))
             );
         }
         let _ = write!(out, "<path class=\"grid\" d=\"M{left} {foot:.1}H{right:.1}\"/>");
@@ -355,14 +355,6 @@ pub(super) fn strips(title: &str, length: f64, classes: &[&str], strips: &[Strip
     out
 }
 
-/// A text of so many letters at most.
-fn short(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.into();
-    }
-    text.chars().take(most - 1).chain(['…']).collect()
-}
-
 /// Colour of a cause of this name, as in figures.
 fn colour(cause: &str) -> String {
     let known = Cause::ALL.into_iter().find(|known| known.name() == cause);
@@ -382,7 +374,7 @@ pub(super) fn bars(title: &str, parts: &[&str], rows: &[(String, f64, Vec<f64>)]
     );
     for (number, (name, total, shares)) in rows.iter().enumerate() {
         let y = 26.0 * number as f64 + 8.0;
-        let shown = short(name, 30);
+        let shown = both_ends(name, 29);
         let _ = write!(
             out,
             "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",

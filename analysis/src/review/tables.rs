@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 pub(super) const ROWS: usize = 500;
 /// Lines in a chart.
 const LINES: usize = 16;
+/// What the name of a column ends in that has half the widths of intervals, after that of the mean.
+const HALF_WIDTH: &str = "_ci95";
 /// Points of a line.
 const POINTS: usize = 160;
 
@@ -225,9 +227,11 @@ pub(super) fn cover(html: &mut Html, section: usize, run: &Run) {
 /// What never arrived, before anything is said of what did.
 pub(super) fn losses(html: &mut Html, section: usize, run: &Run) {
     let mut rows = Vec::new();
+    let mut asked = false;
     for variant in variants(run) {
         for flow in list(variant, "flows") {
             let books = &flow["books"];
+            asked |= books["asked"] != 0;
             let count = |value: &Value| Cell::number(value, |n| count_text(n as u64));
             if books["asked"] == books["arrived"] && flow["dropped_packets"] == 0 {
                 continue;
@@ -246,7 +250,8 @@ pub(super) fn losses(html: &mut Html, section: usize, run: &Run) {
         }
     }
     if rows.is_empty() {
-        html.element("p", &[], "Everything that was asked for arrived.");
+        let text = if asked { "Everything that was asked for arrived." } else { "Nothing was asked for." };
+        html.element("p", &[], text);
         return;
     }
     let head = [
@@ -719,6 +724,12 @@ fn differences(html: &mut Html, (about, paired): &(String, Paired), stamp: &str)
     html.raw("</ul>");
 }
 
+/// Whether a column of `estimates.csv` is a mean, or half the width of its interval.
+fn is_estimate(titles: &[String], title: &str) -> bool {
+    title.ends_with(HALF_WIDTH)
+        || titles.iter().any(|other| other.strip_suffix(HALF_WIDTH).is_some_and(|of| of == title))
+}
+
 /// A sweep: its figures, and its estimates.
 pub(super) fn sweep(html: &mut Html, section: usize, sweep: &Sweep, several: bool) {
     html.open("section", &[("id", &format!("s{section}"))]);
@@ -749,13 +760,19 @@ pub(super) fn sweep(html: &mut Html, section: usize, sweep: &Sweep, several: boo
         .filter(|column| csv.cells().iter().any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty())))
         .collect();
     let head: Vec<&str> = used.iter().map(|column| csv.titles()[*column].as_str()).collect();
-    let cell = |text: &str| match text.parse::<serde_json::Number>() {
+    // where a point is stands as it was given; what was measured there has as many digits as one reads
+    let measured: Vec<bool> = head.iter().map(|title| is_estimate(csv.titles(), title)).collect();
+    let cell = |text: &str, measured: bool| match text.parse::<serde_json::Number>() {
+        Ok(value) if measured => Cell::number(&Value::Number(value), three_digits),
         Ok(value) => Cell::number(&Value::Number(value), |_| text.to_owned()),
         _ => Cell::text(text),
     };
-    let rows: Vec<Vec<Cell>> =
-        csv.cells().iter().map(|row| used.iter().map(|column| cell(&row[*column])).collect()).collect();
-    table(html, &format!("estimates{section}"), "Estimates at each point", &head, &rows);
+    let row = |row: &Vec<String>| {
+        used.iter().zip(&measured).map(|(column, measured)| cell(&row[*column], *measured)).collect()
+    };
+    let rows: Vec<Vec<Cell>> = csv.cells().iter().map(row).collect();
+    let caption = "Estimates at each point, to three digits; estimates.csv has all";
+    table(html, &format!("estimates{section}"), caption, &head, &rows);
     html.close("section");
 }
 
@@ -785,6 +802,14 @@ mod tests {
         assert_eq!(text(json!(404.0), Some(0.2), "PASS"), "404 ns (of those that arrived: 20.0 %)");
         assert_eq!(text(Value::Null, Some(0.2), "FAIL"), "longer than any time, as only 20.0 % arrived");
         assert_eq!(text(Value::Null, Some(0.2), Verdict::NotEnough.name()), "-");
+    }
+
+    /// Axes keep their digits: 0.123456 is a point, and its mean is 1.23 to three digits.
+    #[test]
+    fn an_axis_is_no_estimate() {
+        let titles = ["load", "scope", "latency_mean_ns", "latency_mean_ns_ci95", "runs"].map(String::from);
+        let found = [0, 1, 2, 3, 4].map(|at: usize| is_estimate(&titles, &titles[at]));
+        assert_eq!(found, [false, false, true, true, false]);
     }
 
     /// By hand: half of the packets take 1 us, half 10 us. So all of them take longer than anything below

@@ -5,7 +5,7 @@ use super::metrics::{Kind, METRICS};
 use super::{Data, Frame, FrameAxis, Mean};
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, Ticks, WHITE, foot, hatch, heading,
-    legend, legend_height, shorten, stroke, with_unit,
+    legend, legend_height, shorten, shorten_name, stroke, with_unit,
 };
 use crate::num::{TimeUnit, three_digits, time_text};
 use crate::scene::{Align, Scene, text_width};
@@ -377,7 +377,7 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
             let axis = &frame.axes[axis];
             format!("{} {}", axis.name.replace('_', " "), axis.labels[panel_index])
         });
-        let name = shorten(&name, PANEL, width);
+        let name = shorten_name(&name, PANEL, width);
         if request.heat {
             let rows = y.expect("a heat map has two axes");
             heat(&mut scene, &panel, &name, (x_axis, rows), lines, &scale);
@@ -554,7 +554,7 @@ fn category_names(scene: &mut Scene, panel: &Panel, labels: &[String]) {
     let mut free_from = f64::NEG_INFINITY;
     for (index, label) in labels.iter().enumerate() {
         let x = panel.x + (index as f64 + 0.5) * step;
-        let label = shorten(label, TICK, (step - 6.0).max(40.0));
+        let label = shorten_name(label, TICK, (step - 6.0).max(40.0));
         let half = text_width(&label, TICK) / 2.0;
         if x - half >= free_from {
             scene.text((x, panel.y + panel.height + 18.0), &label, TICK, Align::Center);
@@ -594,7 +594,7 @@ fn heat(
     for (row, label) in y_axis.labels.iter().enumerate() {
         let y = bottom - (row as f64 + 0.5) * height + 4.2;
         if y <= free_below {
-            let label = shorten(label, TICK, 150.0);
+            let label = shorten_name(label, TICK, 150.0);
             scene.text((panel.x - 8.0, y), &label, TICK, Align::Right);
             widest = widest.max(text_width(&label, TICK));
             free_below = y - 16.0;

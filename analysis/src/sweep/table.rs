@@ -198,17 +198,14 @@ pub fn estimates(frame: &Frame, data: &Data) -> Table {
     axes(&mut table, frame, &points);
     let scopes = keys.iter().map(|key| Some(key.1.to_owned())).collect();
     table.push("scope", "", "overall (all flows together), or a flow", Cells::Text(scopes));
-    let runs = keys.iter().map(|key| data.of(key.0).count() as i64);
-    table.push("runs", "", "replications that count", whole(runs));
+    let runs: Vec<i64> = keys.iter().map(|key| data.of(key.0).count() as i64).collect();
+    table.push("runs", "", "replications that count", whole(runs.iter().copied()));
     for (index, metric) in shown(data) {
-        let means: Vec<Option<Mean>> = keys
-            .iter()
-            .map(|(point, scope)| {
-                let values: Vec<f64> =
-                    data.values(*point, scope, index).into_iter().map(|value| value.1).collect();
-                metric.together(&values)
-            })
-            .collect();
+        let values = |(point, scope): &(u32, &str)| -> Vec<f64> {
+            data.values(*point, scope, index).into_iter().map(|value| value.1).collect()
+        };
+        let values: Vec<Vec<f64>> = keys.iter().map(values).collect();
+        let means: Vec<Option<Mean>> = values.iter().map(|values| metric.together(values)).collect();
         let value = |of: fn(&Mean) -> f64| {
             Cells::Real(means.iter().map(|mean| mean.as_ref().map(of).filter(|n| n.is_finite())).collect())
         };
@@ -220,6 +217,12 @@ pub fn estimates(frame: &Frame, data: &Data) -> Table {
         table.push(metric.name, metric.unit, about, value(|mean| mean.mean));
         let about = "half width of the 95 % interval of that mean (Student t over replications)";
         table.push(format!("{}_ci95", metric.name), metric.unit, about, value(|mean| mean.half_width));
+        // A run with too few packets has no percentile: the mean is that of the others, which had more.
+        let have = || values.iter().map(|values| values.len() as i64);
+        if have().zip(&runs).any(|(have, runs)| (1..*runs).contains(&have)) {
+            let about = "replications that have one; the mean is theirs alone";
+            table.push(format!("{}_runs", metric.name), "", about, whole(have()));
+        }
     }
     table
 }
@@ -267,6 +270,23 @@ mod tests {
         assert!(lines[1].ends_with(",false,0") && lines.len() == 4);
         let width = lines[0].split(',').count();
         assert!(lines[2..].iter().all(|line| line.replace("\"a,b\"", "a").split(',').count() == width));
+    }
+
+    /// Two runs of which one has no latency: its mean is that of one, and a column says so. All have the load.
+    #[test]
+    fn a_mean_of_fewer_runs_says_of_how_many() {
+        let (frame, mut data) = example();
+        let names = |data: &Data| -> Vec<String> {
+            estimates(&frame, data).columns.into_iter().map(|column| column.name).collect()
+        };
+        assert!(!names(&data).iter().any(|name| name.ends_with("_runs")));
+        let index = METRICS.iter().position(|metric| metric.name == "latency_mean_ns").expect("a metric");
+        data.runs.get_mut(&(0, 2)).expect("a run").rows[0].values[index] = None;
+        let marked: Vec<String> = names(&data).into_iter().filter(|name| name.ends_with("_runs")).collect();
+        assert_eq!(marked, ["latency_mean_ns_runs"]);
+        let table = estimates(&frame, &data);
+        let column = table.columns.iter().find(|column| column.name == marked[0]).expect("a column");
+        assert!(matches!(&column.cells, Cells::Whole(cells) if cells[..] == [Some(1), Some(1)]));
     }
 
     #[test]

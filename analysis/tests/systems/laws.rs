@@ -578,10 +578,12 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
         hold!(broken, totals.census.windows(2).all(grows), "session {name}: a census forgets");
         hold!(
             broken,
-            stats.ended <= stats.opened,
-            "session {name}: {} ended, {} opened",
+            stats.opened.checked_sub(stats.ended) == Some(totals.records - totals.half_open),
+            "session {name}: {} ended, {} opened, {} records, {} half open",
             stats.ended,
-            stats.opened
+            stats.opened,
+            totals.records,
+            totals.half_open
         );
     }
     for totals in outcome.totals.of::<ProgramTotals>() {

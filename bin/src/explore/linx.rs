@@ -1,9 +1,9 @@
 //! `riosim explore linx`: two nodes of the LINX RapidIO connection manager.
 
-use super::{MAX_STATES, draw_path, endings, legend, orders, select, shortest};
+use super::{MAX_STATES, draw_path, endings, graph, legend, orders, select, shortest};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
-use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_table};
+use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_row};
 use linx_riocm::Options;
 use std::fmt::Write;
 use std::path::Path;
@@ -47,15 +47,18 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
     let models = models(args)?;
     for model in &models {
         let _ = write!(text, "{:<14} {:<5}", model.fault.name, model.order.name());
-        if let Some(row) = linx_table(model, MAX_STATES / 4) {
-            let _ = write!(text, " {:>10} {:>11}", row.states, row.transitions);
-            for ending in Ending::ALL {
-                let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
-                let _ = write!(text, " {cell:>12}");
+        match graph(model, MAX_STATES / 4).as_ref().map(linx_row) {
+            Ok(row) => {
+                let _ = write!(text, " {:>10} {:>11}", row.states, row.transitions);
+                for ending in Ending::ALL {
+                    let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
+                    let _ = write!(text, " {cell:>12}");
+                }
+                let _ = write!(text, "  {}", if row.live { "yes" } else { "no" });
             }
-            let _ = write!(text, "  {}", if row.live { "yes" } else { "no" });
-        } else {
-            let _ = write!(text, " more than {} states", MAX_STATES / 4);
+            Err(problem) => {
+                let _ = write!(text, " {problem}");
+            }
         }
         text.push('\n');
     }

@@ -188,6 +188,7 @@ impl Found {
         assert_eq!((totals.half_open, totals.orphans), (0, 0));
         assert_eq!(self.leaks(), leaks);
         assert!(totals.all_open.is_some());
+        self.ends_are_records();
     }
 
     #[track_caller]
@@ -195,6 +196,15 @@ impl Found {
         let totals = self.totals();
         assert!(totals.stats.opens > 100, "{} OPENs", totals.stats.opens);
         assert!(totals.leaked > 50 && totals.orphans > 50);
+        self.ends_are_records();
+    }
+
+    /// An end that is entered again, with other streams, is one end: those that opened and did not end are those
+    /// that are there.
+    #[track_caller]
+    fn ends_are_records(&self) {
+        let totals = self.totals();
+        assert_eq!(totals.stats.opened - totals.stats.ended, totals.records - totals.half_open, "{totals:?}");
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Diagnostic {
     pub(crate) span: Option<Range<usize>>,
     /// What it is about comes when the run is over.
     pub(crate) beyond_run: bool,
+    /// What it is about is not in the text: another value was given in its place.
+    pub(crate) replaced: bool,
 }
 
 /// Not the file says when the run is over, but who runs it for a shorter time, and wants no more of it: what
@@ -64,6 +66,7 @@ impl Diagnostic {
             at_key: false,
             span: None,
             beyond_run: false,
+            replaced: false,
         }
     }
 
@@ -76,6 +79,18 @@ impl Diagnostic {
 
     pub(crate) fn is_beyond_run(&self) -> bool {
         self.beyond_run
+    }
+
+    /// Whether it is about the value at this pointer, or about something in it.
+    pub(crate) fn is_in(&self, pointer: &str) -> bool {
+        self.pointer.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// It is about what was given in place of what the text has, so no part of the text shows it.
+    pub(crate) fn replace(&mut self) {
+        self.replaced = true;
+        let told = "this was given in place of what the file says";
+        self.help = Some(self.help.take().map_or_else(|| told.into(), |help| format!("{help}; {told}")));
     }
 
     /// A warning at `pointer`.
@@ -152,7 +167,7 @@ impl Diagnostics {
         let clean = source::blank_comments(text);
         let valid = serde_json::from_str::<serde::de::IgnoredAny>(&clean).is_ok();
         for item in &mut all.items {
-            if item.span.is_none() && valid {
+            if item.span.is_none() && valid && !item.replaced {
                 let place = source::locate(&clean, &item.pointer);
                 item.span = Some(match place.key {
                     Some(key) if item.at_key => key,

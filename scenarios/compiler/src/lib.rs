@@ -104,7 +104,11 @@ pub fn load_with(
     read: ReadFile<'_>,
 ) -> Result<RunPlan, Diagnostics> {
     let mut out = Vec::new();
-    match stages(text, overrides, read, &mut out, None) {
+    let plan = stages(text, overrides, read, &mut out, None);
+    out.iter_mut()
+        .filter(|item| overrides.iter().any(|(at, _)| item.is_in(at)))
+        .for_each(Diagnostic::replace);
+    match plan {
         Some(mut plan) => {
             plan.warnings = Diagnostics::new(file_name, text, out);
             Ok(plan)

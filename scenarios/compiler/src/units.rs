@@ -111,13 +111,20 @@ pub fn decimal(text: &str) -> Result<Ratio, String> {
     Ok(Ratio::new(joined, 10u128.pow(fraction.len() as u32)))
 }
 
+/// Says of a text that no number begins that none does, or that it is a negative one.
+fn no_number(text: &str) -> String {
+    let is_negative =
+        text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    format!("\"{text}\" {}", if is_negative { "is negative" } else { "does not start with a number" })
+}
+
 /// Splits `6.25 Gbaud` into the number and the unit; the space is optional.
 fn quantity(text: &str) -> Result<(Ratio, &str), String> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     if number.is_empty() {
-        return Err(format!("\"{text}\" does not start with a number"));
+        return Err(no_number(text));
     }
     Ok((decimal(number)?, unit.trim()))
 }

@@ -827,9 +827,12 @@ impl Seat<'_> {
         match event {
             Event::ConduitOpen { peer, receive, transmit, .. } => {
                 self.app.note(cx, || names::conduit_words(receive, transmit));
-                cx.emit(ProtocolFact::ConduitOpen);
-                self.app.stats.opened += 1;
-                self.app.open.insert(peer, Open { receive, transmit, since: cx.fabric_now });
+                let open = Open { receive, transmit, since: cx.fabric_now };
+                // The literal algorithm enters a conduit again whose record is complete: the end was open before.
+                if self.app.open.insert(peer, open).is_none() {
+                    cx.emit(ProtocolFact::ConduitOpen);
+                    self.app.stats.opened += 1;
+                }
                 self.app.first.entry(peer).or_insert(cx.fabric_now);
                 if self.app.consumer.as_ref().is_some_and(|taker| taker.stopped) {
                     let _ = self.node.endpoint.set_ready(cx.now, peer, receive, false);

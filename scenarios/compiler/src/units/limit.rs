@@ -73,7 +73,7 @@ impl Amount {
             "%" => share(text).map(Self::Share),
             "ps" | "ns" | "us" | "ms" | "s" => time(text).map(Self::Time),
             "Gb/s" | "Mb/s" => data_rate(text).map(Self::Rate),
-            _ if end == 0 => Err(format!("\"{text}\" does not start with a number")),
+            _ if end == 0 => Err(super::no_number(text)),
             unit => Err(format!(
                 "\"{text}\" has the unit \"{unit}\"; allowed: ps, ns, us, ms, s, Gb/s, Mb/s, %, none"
             )),

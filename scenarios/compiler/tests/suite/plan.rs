@@ -258,6 +258,30 @@ fn traces_become_replays_and_move_into_the_resolved_file() {
 
 /// What a profile decides stands in the resolved file, and means there what it meant: for all endpoints, in
 /// overrides that choose another profile, and not where an override would hide what stands below it.
+/// A value that was given in place of what the file says is not in the file: no line of it is shown, and the
+/// message says why. What is wrong in the file itself is shown where it is.
+#[test]
+fn a_replaced_value_is_not_looked_for_in_the_file() {
+    let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "size": 1});
+    let mut file = scenario(flow);
+    file["run"] = json!({"until": "1 us"});
+    let given = [("/run/until".to_string(), json!("-5 us"))];
+    let errors = load(&file.to_string(), "t.json", &given).expect_err("a negative time");
+    let told = errors.render();
+    let of = |pointer: &str| {
+        let all = told.split("\n\n").skip_while(|part| !part.contains(&format!("× {pointer}:")));
+        all.take_while(|part| !part.starts_with("SC")).collect::<String>()
+    };
+    let until = of("/run/until");
+    assert!(
+        until.contains("\"-5 us\" is negative") && until.contains("in place of what the file says"),
+        "{told}"
+    );
+    assert!(!until.contains("t.json:"), "{told}");
+    let other = load(&file.to_string(), "t.json", &[]).expect_err("a size that no packet has").render();
+    assert!(other.contains("t.json:1:") && !other.contains("in place of"), "{other}");
+}
+
 #[test]
 fn what_a_profile_decides_is_written_out() {
     let resolved = |linx: Value, overrides: Value| {
