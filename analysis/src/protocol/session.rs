@@ -287,7 +287,8 @@ pub struct SessionSummary {
     pub leaked_streams: u64,
     /// When the last end of all wanted conduits was open; `null`: not all are.
     pub all_open_us: Option<Num>,
-    /// Ends of conduits that became complete. One that is entered again while it is open does not count again.
+    /// Ends of conduits that became complete. One that is entered again while it is open does not count
+    /// again.
     pub opened_ends: u64,
     /// Ends of conduits that have ended.
     pub ended_ends: u64,

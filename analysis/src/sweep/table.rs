@@ -272,7 +272,8 @@ mod tests {
         assert!(lines[2..].iter().all(|line| line.replace("\"a,b\"", "a").split(',').count() == width));
     }
 
-    /// Two runs of which one has no latency: its mean is that of one, and a column says so. All have the load.
+    /// Two runs of which one has no latency: its mean is that of one, and a column says so. All have the
+    /// load.
     #[test]
     fn a_mean_of_fewer_runs_says_of_how_many() {
         let (frame, mut data) = example();

@@ -124,8 +124,11 @@ impl Protocol for Enumeration {
                 cx.round_trip(&answer, answer.leg.payload);
                 let octets = answer.payload.as_bytes().and_then(|bytes| bytes.first_chunk::<8>());
                 word = octets.filter(|_| !written).map(|octets| access.pick(*octets));
+            } else {
+                // Without an answer to the read the register stays as it is; without one to the write nobody
+                // knows.
+                self.diary.problems += 1;
             }
-            // Without an answer the register stays as it is.
             return self.changed(cx, write, word);
         }
         match outcome {

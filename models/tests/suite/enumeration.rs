@@ -352,3 +352,30 @@ fn the_host_changes_registers_through_the_fabric() {
         assert!(stop > done && stop < MS / 2 && (go != u64::MAX) == end, "{stop} {go}");
     }
 }
+
+/// A switch at the end of a line has one port, and its registers say so.
+#[test]
+fn a_switch_of_one_port_is_found() {
+    let mut net = Net::new(vec![switch(0)], &[0], &[]);
+    net.enumerated_by(0, false);
+    let (_, report) = report(&net, MS);
+    let ports: Vec<(bool, u8)> = report.devices.iter().map(|device| (device.switch, device.ports)).collect();
+    assert_eq!((ports, report.problems), (vec![(false, 1), (true, 1)], 0));
+}
+
+/// The host asks for a change where no way leads to: four times, and then it tells of one problem.
+#[test]
+fn a_change_that_nobody_answers_is_a_problem() {
+    let mut net = net();
+    net.enumerated_by(0, false);
+    let nowhere =
+        HostWrite { at: Time(0), destination: 200, hop_count: 7, offset: 0x100, mask: XOFF, value: XOFF };
+    for part in net.config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
+        if let ProtocolConfig::Enumerate { writes, .. } = &mut part.protocol {
+            *writes = Arc::new(vec![nowhere]);
+        }
+    }
+    let (_, outcome) = net.run(5 * MS);
+    let report = outcome.enumeration.expect("a host");
+    assert_eq!((report.problems, report.repetitions), (1, 3));
+}

@@ -195,7 +195,8 @@ impl Compiler<'_> {
                 self.out.push(Diagnostic::error("SC012", format!("{pointer}/port"), message).help(help));
                 continue;
             };
-            if !port.voq.gen_en && self.voq.enabled {
+            let later = self.is_port_enabled_later((device, loss.port as u8));
+            if !port.voq.gen_en && !later && self.voq.enabled {
                 let message = format!("\"{}\" sends no messages through port {}", loss.device, loss.port);
                 let help = "choose a port whose neighbour honours messages";
                 self.out.push(Diagnostic::error("SC063", pointer, message).help(help));

@@ -69,13 +69,18 @@ fn describe(variant: &Variant, out: &mut String) {
     let config = &*variant.config;
     let switches = config.devices.iter().filter(|d| matches!(d.model, DeviceModel::Switch(_))).count();
     let endpoints = config.devices.len() - switches;
+    // Which ids the host gives, and in which order, is seen when it has.
+    let ids = match config.enumeration {
+        Some(_) => format!("device ids up to {}", config.id_space - 1),
+        None => format!("device ids from 0 to {}", config.id_space - 1),
+    };
     let _ = writeln!(
         out,
-        "  {}, {} and {}; device ids from 0 to {}; {} from {}",
+        "  {}, {} and {}; {}; {} from {}",
         plural(switches, "switch", "switches"),
         count(endpoints, "endpoint"),
         count(config.links.len(), "link"),
-        config.id_space - 1,
+        ids,
         count(variant.offered.len(), "flow"),
         count(variant.offered.iter().map(|offered| offered.sources as usize).sum(), "source")
     );

@@ -153,7 +153,8 @@ impl Compiler<'_> {
             }
             all.push(ports);
         }
-        if enabled && !generating {
+        let later = || (0..self.graph.nodes.len()).any(|device| self.is_enabled_later(device));
+        if enabled && !generating && !later() {
             let message =
                 "VoQ backpressure is enabled, but no port sends messages to a neighbour that honours them";
             let help = "give switches gen_sup and their neighbours rx_sup and staging, or disable it";
@@ -249,12 +250,17 @@ impl Compiler<'_> {
 
     /// Whether a write lets a port of a switch send messages that may not send any at first.
     pub fn is_enabled_later(&self, device: usize) -> bool {
-        let writes = filled(&filled(&self.spec.voq).writes);
-        let mut enables = writes.iter().filter(|write| write.gen_en == Some(true));
-        let named = |write: &VoqWriteSpec, port: u8| {
-            names::matches(&write.port, &self.graph.port_name((device, port)))
-        };
-        self.voq.enabled && enables.any(|write| (0..self.graph.ports(device)).any(|port| named(write, port)))
+        (0..self.graph.ports(device)).any(|port| self.is_port_enabled_later((device, port)))
+    }
+
+    /// Whether a write lets this port of a switch send messages.
+    pub fn is_port_enabled_later(&self, (device, port): (usize, u8)) -> bool {
+        let name = || self.graph.port_name((device, port));
+        let enables =
+            |write: &VoqWriteSpec| write.gen_en == Some(true) && names::matches(&write.port, &name());
+        self.voq.enabled
+            && self.graph.is_switch(device)
+            && filled(&filled(&self.spec.voq).writes).iter().any(enables)
     }
 
     /// The entry that gives a port these thresholds at this time.

@@ -828,7 +828,7 @@ impl Seat<'_> {
             Event::ConduitOpen { peer, receive, transmit, .. } => {
                 self.app.note(cx, || names::conduit_words(receive, transmit));
                 let open = Open { receive, transmit, since: cx.fabric_now };
-                // The literal algorithm enters a conduit again whose record is complete: the end was open before.
+                // The literal algorithm enters one again whose record is complete: the end was open before.
                 if self.app.open.insert(peer, open).is_none() {
                     cx.emit(ProtocolFact::ConduitOpen);
                     self.app.stats.opened += 1;

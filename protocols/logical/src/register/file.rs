@@ -141,7 +141,7 @@ pub struct Description {
 /// Why a device cannot have such registers.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Error {
-    /// A switch has 2 to 255 ports.
+    /// A switch has 1 to 255 ports.
     Ports {
         /// Ports that were asked for.
         found: u8,
@@ -168,7 +168,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Ports { found } => write!(f, "switch ports: 2 to 255, {found} given"),
+            Self::Ports { found } => write!(f, "switch ports: 1 to 255, {found} given"),
             Self::Blocks { needed } => {
                 write!(f, "extended features: 65280 bytes of space, {needed} needed")
             }
@@ -223,7 +223,7 @@ impl RegisterFile {
         let derived = feature::SWITCH | feature::STANDARD_ROUTE_TABLE | feature::EXTENDED_FEATURES;
         features &= !derived;
         if let Role::Switch { ports, route_limit } = role {
-            if ports < 2 {
+            if ports < 1 {
                 return Err(Error::Ports { found: ports });
             }
             features |= feature::SWITCH;

@@ -560,6 +560,24 @@ fn generation_is_enabled_only_towards_neighbours_that_receive() {
     assert_eq!(code(&value), "SC036");
 }
 
+/// GEN_EN is 0 after reset (Table 5-3), and software sets it later: ports that send nothing at first are no
+/// mistake if a write lets them, nor is the loss of what they send then. At a port without such a write it
+/// is.
+#[test]
+fn messages_may_begin_with_a_write() {
+    let mut value = scenario(json!({"single_switch": {"ports": 3}}));
+    value["overrides"] = json!([{"port": "sw:*", "voq": {"gen_en": false}}]);
+    assert_eq!(code(&value), "SC037");
+    value["voq"]["writes"] = json!([{"at": "1 us", "port": "sw:1", "gen_en": true}]);
+    assert!(config(&value).devices.iter().all(|device| device.ports.iter().all(|port| !port.voq.gen_en)));
+    let lost =
+        |port: u8| json!({"lose_voq_symbols": [{"device": "sw", "port": port, "kind": "xoff", "nth": 1}]});
+    value["faults"] = lost(1);
+    config(&value);
+    value["faults"] = lost(0);
+    assert_eq!(code(&value), "SC063");
+}
+
 #[test]
 fn disabled_means_nothing_of_it_is_left() {
     let mut value = scenario(json!({"single_switch": {"ports": 4}}));

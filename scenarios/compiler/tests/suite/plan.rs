@@ -268,16 +268,11 @@ fn a_replaced_value_is_not_looked_for_in_the_file() {
     let given = [("/run/until".to_string(), json!("-5 us"))];
     let errors = load(&file.to_string(), "t.json", &given).expect_err("a negative time");
     let told = errors.render();
-    let of = |pointer: &str| {
-        let all = told.split("\n\n").skip_while(|part| !part.contains(&format!("× {pointer}:")));
-        all.take_while(|part| !part.starts_with("SC")).collect::<String>()
-    };
-    let until = of("/run/until");
     assert!(
-        until.contains("\"-5 us\" is negative") && until.contains("in place of what the file says"),
+        told.contains("\"-5 us\" is negative") && told.contains("in place of what the file says"),
         "{told}"
     );
-    assert!(!until.contains("t.json:"), "{told}");
+    assert!(!told.contains("t.json:1:"), "{told}");
     let other = load(&file.to_string(), "t.json", &[]).expect_err("a size that no packet has").render();
     assert!(other.contains("t.json:1:") && !other.contains("in place of"), "{other}");
 }
