@@ -32,5 +32,5 @@ mod table;
 pub mod transfer;
 
 pub use channel::{Channel, Order};
-pub use graph::{Cyclic, Graph, Model, Tally};
+pub use graph::{Cyclic, Endings, Graph, Model, Tally};
 pub use table::{Row, conduit_row, conduit_table};

@@ -12,7 +12,7 @@ use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, F
 use analysis::explore::packing;
 use analysis::explore::script::Walk;
 use analysis::explore::sequence::{Conversation, chart, sentence};
-use analysis::explore::{Graph, Model, Order, conduit_row};
+use analysis::explore::{Endings, Graph, Model, Order, conduit_row};
 use session_management::conduit::Algorithm;
 use std::fmt::Write;
 use std::path::Path;
@@ -177,6 +177,25 @@ fn endings<T: Copy, const N: usize>(
     all.map(|ending| (name(ending), about(ending).to_owned()))
 }
 
+/// What follows the name of a model in a row: states and transitions, the first in so many columns, then
+/// endings in so many each, or why there are none.
+fn cells<O: Copy + Ord, const N: usize>(
+    row: Result<Endings<O>, String>,
+    all: [O; N],
+    (states, each): (usize, usize),
+) -> String {
+    let row = match row {
+        Ok(row) => row,
+        Err(problem) => return format!(" {problem}"),
+    };
+    let mut text = format!(" {:>states$} {:>11}", row.states, row.transitions);
+    for ending in all {
+        let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
+        let _ = write!(text, " {cell:>each$}");
+    }
+    text + "  " + if row.live { "yes" } else { "no" }
+}
+
 fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
     let mut text = format!(
         "{:<10} {:<12} {:<13} {:<5} {:>10} {:>16}",
@@ -237,13 +256,13 @@ fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {
 fn graph<M: Model>(model: &M, max_states: usize) -> Result<Graph<'_, M>, String> {
     let left = || memory::ask().map(|memory| memory.available());
     let least = left().map(|octets| octets / RESERVE);
-    let mut full = None;
+    let (mut full, mut next) = (None, EVERY);
     let graph = Graph::explore_while(model, |states| {
-        if states % EVERY == 0
-            && let (Some(least), Some(left)) = (least, left())
-            && left < least
-        {
-            full = Some(states);
+        // Each state may find several others, or none.
+        if states >= next {
+            next = states + EVERY;
+            let fits = least.zip(left()).is_none_or(|(least, left)| left >= least);
+            full = (!fits).then_some(states);
         }
         full.is_none() && states <= max_states
     });

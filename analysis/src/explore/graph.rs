@@ -41,6 +41,19 @@ pub struct Tally<F> {
     pub probability: f64,
 }
 
+/// How the runs of a graph end, with cycles or without.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Endings<O> {
+    /// States of the graph.
+    pub states: usize,
+    /// Events from state to state.
+    pub transitions: usize,
+    /// Different endings of each outcome.
+    pub endings: BTreeMap<O, usize>,
+    /// Whether a good outcome can be reached from every state.
+    pub live: bool,
+}
+
 /// The graph has a cycle: there is no number of interleavings.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Cyclic;
@@ -176,6 +189,17 @@ impl<'a, M: Model> Graph<'a, M> {
             outcomes.entry(outcome).or_default().insert(last);
         }
         outcomes
+    }
+
+    /// How many different endings each outcome has, and whether a good one can always be reached.
+    #[must_use]
+    pub fn endings(&self, good: impl Fn(&M::Outcome) -> bool) -> Endings<M::Outcome> {
+        Endings {
+            states: self.len(),
+            transitions: self.transitions(),
+            endings: self.outcomes().into_iter().map(|(outcome, finals)| (outcome, finals.len())).collect(),
+            live: self.trapped(good).is_none(),
+        }
     }
 
     /// A shortest run to an ending with an outcome that `wanted` takes.

@@ -11,7 +11,7 @@
 //! proves that a peer is up, and another one if that found nobody.
 
 use super::channel::{Channel, Order};
-use super::graph::Model;
+use super::graph::{Endings, Graph, Model};
 use super::sequence::{Conversation, Happening, accidents};
 use linx_riocm::wire::{DataKind, Packet};
 use linx_riocm::{Config, ConnectionId, Event as Call, Frame, Link, Node, Options, Peer, Phase, Timer};
@@ -466,29 +466,17 @@ impl Model for Linx {
     }
 }
 
-/// One row: states, and different endings of each kind.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Row {
-    /// States of the graph.
-    pub states: usize,
-    /// Events from state to state.
-    pub transitions: usize,
-    /// Different endings.
-    pub endings: std::collections::BTreeMap<Ending, usize>,
-    /// Whether a good ending can be reached from every state, or a cut.
-    pub live: bool,
-}
+/// A row of the table; live: a good ending can be reached from every state, or a cut.
+pub type Row = Endings<Ending>;
 
 /// The row of one exploration. None if there are more states than `max_states`.
 #[must_use]
 pub fn linx_table(model: &Linx, max_states: usize) -> Option<Row> {
-    super::Graph::explore(model, max_states).as_ref().map(linx_row)
+    Graph::explore(model, max_states).as_ref().map(linx_row)
 }
 
 /// The row of a graph.
 #[must_use]
-pub fn linx_row(graph: &super::Graph<'_, Linx>) -> Row {
-    let endings = graph.outcomes().into_iter().map(|(ending, finals)| (ending, finals.len())).collect();
-    let live = graph.trapped(|ending| matches!(ending, Ending::Up | Ending::Cut)).is_none();
-    Row { states: graph.len(), transitions: graph.transitions(), endings, live }
+pub fn linx_row(graph: &Graph<'_, Linx>) -> Row {
+    graph.endings(|ending| matches!(ending, Ending::Up | Ending::Cut))
 }

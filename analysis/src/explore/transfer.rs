@@ -10,7 +10,7 @@
 //! set back, so that a state holds how long its deadlines are away, and not when it was reached.
 
 use super::channel::{Channel, Order};
-use super::graph::Model;
+use super::graph::{Endings, Graph, Model};
 use super::sequence::{Conversation, Happening, accidents};
 use scheduled_transfer::slots::UNCOUNTED;
 use scheduled_transfer::wire::flags::DataChannel;
@@ -19,7 +19,6 @@ use scheduled_transfer::wire::{Function, Header, Op};
 use scheduled_transfer::{
     Config, ConnectionId, Endpoint, Event as News, ExposeOptions, Extras, Outcome, Span, TransferOptions, Ula,
 };
-use std::collections::BTreeMap;
 
 /// What the upper layer of end A does.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -673,30 +672,17 @@ impl Model for Transfer {
     }
 }
 
-/// One row: states, and different endings of each kind.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Row {
-    /// States of the graph.
-    pub states: usize,
-    /// Events from state to state.
-    pub transitions: usize,
-    /// Different endings.
-    pub endings: BTreeMap<Ending, usize>,
-    /// Whether a good ending can be reached from every state.
-    pub live: bool,
-}
+/// A row of the table.
+pub type Row = Endings<Ending>;
 
 /// The row of one exploration. None if there are more states than `max_states`.
 #[must_use]
 pub fn transfer_table(model: &Transfer, max_states: usize) -> Option<Row> {
-    super::Graph::explore(model, max_states).as_ref().map(transfer_row)
+    Graph::explore(model, max_states).as_ref().map(transfer_row)
 }
 
 /// The row of a graph.
 #[must_use]
-pub fn transfer_row(graph: &super::Graph<'_, Transfer>) -> Row {
-    let endings = graph.outcomes().into_iter().map(|(ending, finals)| (ending, finals.len())).collect();
-    let good = |ending: &Ending| matches!(ending, Ending::Done | Ending::GivenUp);
-    let live = graph.trapped(good).is_none();
-    Row { states: graph.len(), transitions: graph.transitions(), endings, live }
+pub fn transfer_row(graph: &Graph<'_, Transfer>) -> Row {
+    graph.endings(|ending| matches!(ending, Ending::Done | Ending::GivenUp))
 }

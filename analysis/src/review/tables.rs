@@ -10,6 +10,7 @@ use crate::require::{Verdict, beside, endless};
 use crate::summary::stall_text;
 use crate::sweep::compare;
 use crate::sweep::paired::Paired;
+use crate::sweep::table::HALF_WIDTH;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -17,8 +18,6 @@ use std::collections::BTreeMap;
 pub(super) const ROWS: usize = 500;
 /// Lines in a chart.
 const LINES: usize = 16;
-/// What the name of a column ends in that has half the widths of intervals, after that of the mean.
-const HALF_WIDTH: &str = "_ci95";
 /// Points of a line.
 const POINTS: usize = 160;
 

@@ -5,6 +5,9 @@ use super::{Data, Frame, Mean};
 use crate::num::Num;
 use serde::Serialize;
 
+/// What the name of a column ends in that has half the widths of intervals, after that of the mean.
+pub(crate) const HALF_WIDTH: &str = "_ci95";
+
 /// The cells of a column; `None` where there is nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
@@ -216,7 +219,7 @@ pub fn estimates(frame: &Frame, data: &Data) -> Table {
         };
         table.push(metric.name, metric.unit, about, value(|mean| mean.mean));
         let about = "half width of the 95 % interval of that mean (Student t over replications)";
-        table.push(format!("{}_ci95", metric.name), metric.unit, about, value(|mean| mean.half_width));
+        table.push(format!("{}{HALF_WIDTH}", metric.name), metric.unit, about, value(|mean| mean.half_width));
         // A run with too few packets has no percentile: the mean is that of the others, which had more.
         let have = || values.iter().map(|values| values.len() as i64);
         if have().zip(&runs).any(|(have, runs)| (1..*runs).contains(&have)) {

@@ -1,6 +1,6 @@
 //! `riosim explore linx`: two nodes of the LINX RapidIO connection manager.
 
-use super::{MAX_STATES, draw_path, endings, graph, legend, orders, select, shortest};
+use super::{MAX_STATES, cells, draw_path, endings, graph, legend, orders, select, shortest};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
 use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_row};
@@ -47,19 +47,8 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
     let models = models(args)?;
     for model in &models {
         let _ = write!(text, "{:<14} {:<5}", model.fault.name, model.order.name());
-        match graph(model, MAX_STATES / 4).as_ref().map(linx_row) {
-            Ok(row) => {
-                let _ = write!(text, " {:>10} {:>11}", row.states, row.transitions);
-                for ending in Ending::ALL {
-                    let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
-                    let _ = write!(text, " {cell:>12}");
-                }
-                let _ = write!(text, "  {}", if row.live { "yes" } else { "no" });
-            }
-            Err(problem) => {
-                let _ = write!(text, " {problem}");
-            }
-        }
+        let row = graph(model, MAX_STATES / 4).map(|graph| linx_row(&graph));
+        text += &cells(row, Ending::ALL, (10, 12));
         text.push('\n');
     }
     text.push_str(

@@ -1,6 +1,6 @@
 //! `riosim explore transfer`: two Scheduled Transfer endpoints.
 
-use super::{draw_path, endings, graph, legend, orders, select, shortest};
+use super::{cells, draw_path, endings, graph, legend, orders, select, shortest};
 use crate::cli::ExploreArgs;
 use analysis::explore::Order;
 use analysis::explore::transfer::{Ending, Event, FAULTS, Fault, Subject, Transfer, transfer_row};
@@ -49,19 +49,8 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
     for model in &models {
         let (subject, fault, order) = (model.subject.name(), model.fault.name, model.order.name());
         let _ = write!(text, "{subject:<13} {fault:<14} {order:<5}");
-        match graph(model, MAX_STATES).as_ref().map(transfer_row) {
-            Ok(row) => {
-                let _ = write!(text, " {:>8} {:>11}", row.states, row.transitions);
-                for ending in Ending::ALL {
-                    let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
-                    let _ = write!(text, " {cell:>9}");
-                }
-                let _ = write!(text, "  {}", if row.live { "yes" } else { "no" });
-            }
-            Err(problem) => {
-                let _ = write!(text, " {problem}");
-            }
-        }
+        let row = graph(model, MAX_STATES).map(|graph| transfer_row(&graph));
+        text += &cells(row, Ending::ALL, (8, 9));
         text.push('\n');
     }
     text.push_str(

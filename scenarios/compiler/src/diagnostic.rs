@@ -87,10 +87,9 @@ impl Diagnostic {
     }
 
     /// It is about what was given in place of what the text has, so no part of the text shows it.
-    pub(crate) fn replace(&mut self) {
-        self.replaced = true;
-        let told = "this was given in place of what the file says";
-        self.help = Some(self.help.take().map_or_else(|| told.into(), |help| format!("{help}; {told}")));
+    #[must_use]
+    pub(crate) fn replaced(self) -> Self {
+        Self { replaced: true, ..self.help("this was given in place of what the file says") }
     }
 
     /// A warning at `pointer`.

@@ -195,8 +195,8 @@ impl Compiler<'_> {
                 self.out.push(Diagnostic::error("SC012", format!("{pointer}/port"), message).help(help));
                 continue;
             };
-            let later = self.is_port_enabled_later((device, loss.port as u8));
-            if !port.voq.gen_en && !later && self.voq.enabled {
+            let end = (device, loss.port as u8);
+            if !port.voq.gen_en && self.voq.enabled && !self.is_port_enabled_later(end) {
                 let message = format!("\"{}\" sends no messages through port {}", loss.device, loss.port);
                 let help = "choose a port whose neighbour honours messages";
                 self.out.push(Diagnostic::error("SC063", pointer, message).help(help));

@@ -105,9 +105,8 @@ pub fn load_with(
 ) -> Result<RunPlan, Diagnostics> {
     let mut out = Vec::new();
     let plan = stages(text, overrides, read, &mut out, None);
-    out.iter_mut()
-        .filter(|item| overrides.iter().any(|(at, _)| item.is_in(at)))
-        .for_each(Diagnostic::replace);
+    let is_replaced = |item: &Diagnostic| overrides.iter().any(|(at, _)| item.is_in(at));
+    let out = out.into_iter().map(|item| if is_replaced(&item) { item.replaced() } else { item }).collect();
     match plan {
         Some(mut plan) => {
             plan.warnings = Diagnostics::new(file_name, text, out);

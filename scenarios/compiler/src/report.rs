@@ -70,17 +70,14 @@ fn describe(variant: &Variant, out: &mut String) {
     let switches = config.devices.iter().filter(|d| matches!(d.model, DeviceModel::Switch(_))).count();
     let endpoints = config.devices.len() - switches;
     // Which ids the host gives, and in which order, is seen when it has.
-    let ids = match config.enumeration {
-        Some(_) => format!("device ids up to {}", config.id_space - 1),
-        None => format!("device ids from 0 to {}", config.id_space - 1),
-    };
+    let from = if config.enumeration.is_some() { "up to" } else { "from 0 to" };
     let _ = writeln!(
         out,
-        "  {}, {} and {}; {}; {} from {}",
+        "  {}, {} and {}; device ids {from} {}; {} from {}",
         plural(switches, "switch", "switches"),
         count(endpoints, "endpoint"),
         count(config.links.len(), "link"),
-        ids,
+        config.id_space - 1,
         count(variant.offered.len(), "flow"),
         count(variant.offered.iter().map(|offered| offered.sources as usize).sum(), "source")
     );

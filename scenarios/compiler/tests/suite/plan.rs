@@ -256,8 +256,6 @@ fn traces_become_replays_and_move_into_the_resolved_file() {
     assert_eq!(format!("{:?}", again.variants), format!("{:?}", plan.variants));
 }
 
-/// What a profile decides stands in the resolved file, and means there what it meant: for all endpoints, in
-/// overrides that choose another profile, and not where an override would hide what stands below it.
 /// A value that was given in place of what the file says is not in the file: no line of it is shown, and the
 /// message says why. What is wrong in the file itself is shown where it is.
 #[test]
@@ -277,6 +275,8 @@ fn a_replaced_value_is_not_looked_for_in_the_file() {
     assert!(other.contains("t.json:1:") && !other.contains("in place of"), "{other}");
 }
 
+/// What a profile decides stands in the resolved file, and means there what it meant: for all endpoints, in
+/// overrides that choose another profile, and not where an override would hide what stands below it.
 #[test]
 fn what_a_profile_decides_is_written_out() {
     let resolved = |linx: Value, overrides: Value| {
