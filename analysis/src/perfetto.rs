@@ -152,7 +152,7 @@ impl Tracks {
             return;
         }
         let link = &self.config.links[link];
-        let characters = u64::from(wire) + u64::from(link.symbol_chars);
+        let characters = u64::from(link.packet_octets(wire.into())) + u64::from(link.symbol_chars);
         let ends = Time(at.0 + characters * link.char_ps.0 / link.char_ps.1);
         let spent = difference(&parts, &before);
         let packet = Packet { id, flow, destination, payload, spent };

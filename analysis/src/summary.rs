@@ -9,7 +9,9 @@ use crate::num::{Num, ratio, time_text};
 use crate::ports::Ports;
 use crate::report::VariantReport;
 use crate::require::JudgedSummary;
+use crate::trace::port_text;
 use crate::{links, protocol};
+use models::LeftStopped;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -86,6 +88,9 @@ pub struct VariantSummary {
     pub enumeration: Option<EnumerationSummary>,
     /// Stalls that the watchdog found.
     pub stalls: Vec<StallSummary>,
+    /// Writes that cleared GEN_EN while something was told through the port (VOQ-D34), if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_stopped: Vec<LeftStoppedSummary>,
     /// Hashes of the run.
     pub fingerprints: FingerprintSummary,
 }
@@ -157,6 +162,18 @@ pub struct StallSummary {
     pub walk: Vec<String>,
 }
 
+/// GEN_EN of a port was cleared while its neighbour was told that queues are congested: nothing releases
+/// them.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftStoppedSummary {
+    /// When it was written.
+    pub at_us: Num,
+    /// The port.
+    pub port: String,
+    /// Ports that were told as congested.
+    pub congested: Vec<String>,
+}
+
 /// Hashes of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct FingerprintSummary {
@@ -164,6 +181,17 @@ pub struct FingerprintSummary {
     pub outcome: String,
     /// Every effect.
     pub trajectory: String,
+}
+
+/// A write that left a neighbour with what it was told, in words.
+pub(crate) fn left_stopped_text(at_us: f64, port: &str, congested: &[&str]) -> String {
+    let are = if congested.len() == 1 { "is" } else { "are" };
+    format!(
+        "GEN_EN of {port} was cleared at {} while its neighbour was told that {} {are} congested: no message \
+         releases what waits there for them",
+        time_text(at_us * 1e6),
+        congested.join(", ")
+    )
 }
 
 /// A stall in words: when it was found, and the first of those who wait.
@@ -217,11 +245,24 @@ impl VariantSummary {
                     walk: stall.walk.clone(),
                 })
                 .collect(),
+            left_stopped: LeftStoppedSummary::all(report),
             fingerprints: FingerprintSummary {
                 outcome: outcome.outcome.to_string(),
                 trajectory: outcome.trajectory.to_string(),
             },
         }
+    }
+}
+
+impl LeftStoppedSummary {
+    fn all(report: &VariantReport) -> Vec<Self> {
+        let name = |device: u32, port: u8| port_text(&report.run.config, (device, port));
+        let of = |left: &LeftStopped| LeftStoppedSummary {
+            at_us: us(left.at.0),
+            port: name(left.port.0, left.port.1),
+            congested: left.congested.iter().map(|&port| name(left.port.0, port)).collect(),
+        };
+        report.run.outcome.left_stopped.iter().map(of).collect()
     }
 }
 

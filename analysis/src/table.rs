@@ -6,7 +6,7 @@ use crate::num::{count_text, counted_text, three_digits, time_text};
 use crate::ports::Ports;
 use crate::report::{FlowReport, VariantReport};
 use crate::require;
-use crate::summary::{VariantSummary, stall_text};
+use crate::summary::{VariantSummary, left_stopped_text, stall_text};
 use crate::weight::{RULE, heaviest};
 use crate::{links, protocol};
 use models::config::{Buffering, DeviceModel};
@@ -244,6 +244,10 @@ pub fn variant(report: &VariantReport) -> String {
     for stall in &summary.stalls {
         let first = stall.walk.first().map_or("", String::as_str);
         say(format_args!("  {}", stall_text(stall.kind, stall.at_us.0, first)));
+    }
+    for left in &summary.left_stopped {
+        let congested: Vec<&str> = left.congested.iter().map(String::as_str).collect();
+        say(format_args!("  {}", left_stopped_text(left.at_us.0, &left.port, &congested)));
     }
     for law in &report.broken {
         say(format_args!("  BROKEN INVARIANT {law}"));

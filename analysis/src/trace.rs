@@ -166,6 +166,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 struct Access {
     at: Time,
+    flow: u16,
     /// The request, until it is known whom it reached.
     asked: Option<What>,
     name: Option<String>,
@@ -247,22 +248,19 @@ impl Tracer {
         }
     }
 
-    /// Flow of register accesses.
-    fn register_flow(&self) -> Option<u16> {
-        // The only flow of the host that no source of the file sends.
-        let host = self.config.enumeration?.host;
-        let agent = self.config.agents.iter().find(|agent| agent.device == host)?;
-        let enumerates = |protocol: &models::config::ProtocolConfig| {
-            matches!(protocol, models::config::ProtocolConfig::Enumerate { .. })
-        };
-        agent.parts.iter().find(|part| enumerates(&part.protocol)).map(|part| part.flow)
-    }
-
     /// A request that no device has carried out.
     fn reached_nobody(&mut self, device: u32, access: Access) {
         if let Some(what) = access.asked {
-            let flow = self.register_flow();
-            self.keep(access.at, device, &[], flow, what);
+            self.keep(access.at, device, &[], Some(access.flow), what);
+        }
+    }
+
+    /// The delivery of a packet at this device and instant is told as what the packet carries.
+    fn told_as_access(&mut self, device: u32, at: Time) {
+        let last = self.entries.iter().rev().take_while(|entry| entry.at == at);
+        let is_it = |entry: &Entry| entry.device == device && matches!(entry.what, What::Delivered { .. });
+        if let Some(back) = last.into_iter().position(is_it) {
+            self.entries.remove(self.entries.len() - 1 - back);
         }
     }
 
@@ -287,11 +285,8 @@ impl Probe for Tracer {
             PacketStep::Ended { device, .. } => {
                 let packet = self.born(id);
                 let Some(delivery) = self.delivery.take() else { return };
-                if self.register_flow() != Some(delivery.flow) {
-                    let flow = Some(delivery.flow);
-                    let what = What::Delivered { packet, delivery };
-                    self.keep(at, device, &[delivery.source], flow, what);
-                }
+                let what = What::Delivered { packet, delivery };
+                self.keep(at, device, &[delivery.source], Some(delivery.flow), what);
             }
         }
     }
@@ -309,21 +304,20 @@ impl Probe for Tracer {
     }
 
     fn register(&mut self, event: &RegisterEvent) {
-        let RegisterEvent { at, device, tid, step } = *event;
-        let flow = self.register_flow();
+        let RegisterEvent { at, device, tid, flow, step } = *event;
         match step {
             RegisterStep::Asked { packet, destination, hop_count, offset, write } => {
                 let packet = (at, packet);
                 let what = What::Asked { packet, destination, hop_count, offset, name: None, write };
                 let asked = Some(what);
-                let access = Access { at, asked, name: None, write: write.is_some(), by: None };
+                let access = Access { at, flow, asked, name: None, write: write.is_some(), by: None };
                 if let Some(before) = self.accesses.insert((device, tid), access) {
                     self.reached_nobody(device, before);
                 }
             }
-            RegisterStep::CarriedOut { port, offset, block, value, .. } => {
-                let Some(host) = self.config.enumeration.map(|host| host.host) else { return };
-                let Some(access) = self.accesses.get_mut(&(host, tid)) else { return };
+            RegisterStep::CarriedOut { asker, port, offset, block, value, .. } => {
+                self.told_as_access(device, at);
+                let Some(access) = self.accesses.get_mut(&(asker, tid)) else { return };
                 access.by = Some((device, port, value));
                 access.name = Some(register_name(offset, block));
                 let (at, known) = (access.at, access.name.clone());
@@ -331,15 +325,16 @@ impl Probe for Tracer {
                     access.asked.take()
                 {
                     let what = What::Asked { packet, destination, hop_count, offset, name: known, write };
-                    self.keep(at, host, &[device], flow, what);
+                    self.keep(at, asker, &[device], Some(flow), what);
                 }
             }
             RegisterStep::Answered { error } => {
+                self.told_as_access(device, at);
                 let Some(access) = self.accesses.remove(&(device, tid)) else { return };
                 let Access { at: asked, name, write, by, .. } = access;
                 let what = What::Answered { by, name, write, error, took: at.0 - asked.0 };
                 let others: Vec<u32> = by.iter().map(|(device, _, _)| *device).collect();
-                self.keep(at, device, &others, flow, what);
+                self.keep(at, device, &others, Some(flow), what);
             }
         }
     }

@@ -190,8 +190,6 @@ pub(crate) struct Agent {
     /// First own id: the source of its packets.
     pub id: u32,
     pub ids: IdSize,
-    /// Whether links add their own CRC to packets (64b/67b).
-    pub idle3: bool,
     pub timer: TimerSlot,
     /// Packets made so far.
     pub packets: u32,
@@ -230,7 +228,6 @@ impl Agent {
         let mut agent = Agent {
             id: config.id,
             ids: config.ids,
-            idle3: config.idle3,
             timer: TimerSlot::new(),
             packets: 0,
             work: Workspace::default(),

@@ -11,6 +11,7 @@ mod session;
 mod transfer;
 mod translator;
 
+use lp_serial::cost::idle3_packet_bytes;
 use sim_core::Duration;
 use std::any::Any;
 use std::fmt::Debug;
@@ -471,10 +472,20 @@ pub struct LinkConfig {
     pub symbol_chars: u8,
     /// Whether the link runs the long (48-bit) control symbol: only then can messages travel (VOQ-3-1).
     pub long_symbols: bool,
+    /// Packets have a CRC-32 more here, and padding behind it (IDLE3); see [`LinkConfig::packet_octets`].
+    pub link_crc: bool,
     /// Most unacknowledged packets: 31, 63 or 4 095.
     pub ack_window: u16,
     /// One-way propagation with the fixed latency of both physical layers (> 0).
     pub propagation: Duration,
+}
+
+impl LinkConfig {
+    /// Octets here of a packet that has `wire` of them without what a link adds. An IDLE3 link adds a CRC-32
+    /// and padding to a multiple of eight, which do not leave it (Part 6 Rev 3.x §2.5).
+    pub const fn packet_octets(&self, wire: u32) -> u32 {
+        if self.link_crc { idle3_packet_bytes(wire) } else { wire }
+    }
 }
 
 /// A flow or declared class.
@@ -489,7 +500,8 @@ pub struct FlowConfig {
 pub struct PacketSize {
     /// Payload octets (goodput).
     pub payload: u16,
-    /// Octets on the wire: header, payload, CRCs, padding; without delimiters.
+    /// Octets on the wire: header, payload, CRCs, padding; without delimiters and without what a link of its
+    /// way adds ([`LinkConfig::packet_octets`]).
     pub wire: u16,
 }
 
@@ -823,8 +835,6 @@ pub struct AgentConfig {
     pub id: u32,
     /// Size of device ids in its packets.
     pub ids: IdSize,
-    /// Its link is 64b/67b, which adds a CRC to packets.
-    pub idle3: bool,
     /// The software side.
     pub host: HostConfig,
     /// `now` of protocols = fabric time x this fraction (both positive).

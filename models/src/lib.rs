@@ -30,6 +30,7 @@
 //!         lanes: 4,
 //!         symbol_chars: 8,
 //!         long_symbols: true,
+//!         link_crc: false,
 //!         ack_window: 63,
 //!         propagation: Duration(40_000),
 //!     }],
@@ -103,4 +104,4 @@ pub use link::symbol::WireChecked;
 pub use observe::probe::{Cause, Parts, Probe};
 pub use observe::{probe, stats, totals};
 pub use registers::enumeration;
-pub use run::{Outcome, Parallel, Progress, RunOptions, Simulation, Watched};
+pub use run::{LeftStopped, Outcome, Parallel, Progress, RunOptions, Simulation, Watched};

@@ -16,6 +16,8 @@ pub struct Hop {
     pub char_ps: (u64, u64),
     /// Characters of a delimiter.
     pub delimiter: u32,
+    /// Packets have a CRC more here: [`LinkConfig::link_crc`].
+    pub link_crc: bool,
     /// From the last bit sent to the packet accepted: the link, and the pipeline of the device behind it, ps.
     pub after: u64,
     /// Octets after which the device behind it sends a packet on. `None`: after all of them.
@@ -48,9 +50,15 @@ impl Hop {
         u64::from(octets + self.delimiter) * self.char_ps.0 / self.char_ps.1
     }
 
-    /// How long packets of these octets keep the link busy, ps, rounded up.
+    /// How long a control symbol takes, ps, rounded up.
+    fn symbol(&self) -> u64 {
+        (u64::from(self.delimiter) * self.char_ps.0).div_ceil(self.char_ps.1)
+    }
+
+    /// How long packets of these octets, without what a link adds, keep the link busy, ps, rounded up.
     pub fn busy(&self, packets: &[u32]) -> u64 {
-        let chars: u64 = packets.iter().map(|octets| u64::from(octets + self.delimiter)).sum();
+        let on_link = |wire: &u32| if self.link_crc { idle3_packet_bytes(*wire) } else { *wire };
+        let chars: u64 = packets.iter().map(|wire| u64::from(on_link(wire) + self.delimiter)).sum();
         (chars * self.char_ps.0).div_ceil(self.char_ps.1)
     }
 }
@@ -145,6 +153,7 @@ impl<'a> Roads<'a> {
             let mut hop = Hop {
                 char_ps: link.char_ps,
                 delimiter: link.symbol_chars.into(),
+                link_crc: link.link_crc,
                 after: link.propagation.0,
                 head: None,
                 news: 0,
@@ -154,7 +163,7 @@ impl<'a> Roads<'a> {
                 inputs: 0,
                 places: [ports[usize::from(input)].buffers.into(), 0],
             };
-            hop.news = hop.busy(&[0]) + link.propagation.0;
+            hop.news = hop.symbol() + link.propagation.0;
             let DeviceModel::Switch(switch) = model else {
                 hops.push(hop);
                 let arrived = config.owners.get(to as usize) == Some(&device);
@@ -298,13 +307,12 @@ fn shared(kept: &[u64], places: u64) -> u64 {
     u64::try_from(time).unwrap_or(u64::MAX)
 }
 
-/// Octets on the wire of the packets of a type 9 PDU.
-pub fn pdu_packets(octets: u32, mtu: Mtu, ids: IdSize, idle3: bool) -> Vec<u32> {
+/// Octets on the wire of the packets of a type 9 PDU, without what a link adds.
+pub fn pdu_packets(octets: u32, mtu: Mtu, ids: IdSize) -> Vec<u32> {
     let mtu = mtu.octets() as u32;
     let packet = |class, payload: u32| {
-        let wire = packet_bytes(class, ids, payload.next_multiple_of(2), AddressSize::Bits34);
-        let wire = wire.expect("segments fit into packets");
-        if idle3 { idle3_packet_bytes(wire) } else { wire }
+        packet_bytes(class, ids, payload.next_multiple_of(2), AddressSize::Bits34)
+            .expect("segments fit into packets")
     };
     let (full, last) = (octets.saturating_sub(1) / mtu, octets.saturating_sub(1) % mtu + 1);
     let mut packets = Vec::new();

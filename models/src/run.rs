@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use crate::cut::{Cost, Ledger, Partition, Row, Spent, Threads, Whole};
+pub use crate::voq::LeftStopped;
 pub use crate::world::PipelineMode;
 pub use crate::world::footprint::footprint;
 pub use crate::world::outcome::{Outcome, Progress, StallReport};

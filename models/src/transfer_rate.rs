@@ -104,8 +104,8 @@ struct Leg {
 /// What carries frames over a medium.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Carrier {
-    /// Streams of type 9, with their MTU, ids and control symbols.
-    Streams(Mtu, IdSize, bool),
+    /// Streams of type 9, with their MTU and ids.
+    Streams(Mtu, IdSize),
     /// Links of another medium.
     Links(Medium),
 }
@@ -114,7 +114,7 @@ impl Carrier {
     /// Packets of a frame with so many octets of payload.
     fn packets(self, octets: u32) -> Vec<u32> {
         match self {
-            Carrier::Streams(mtu, ids, idle3) => pdu_packets(FRAME_OCTETS + octets, mtu, ids, idle3),
+            Carrier::Streams(mtu, ids) => pdu_packets(FRAME_OCTETS + octets, mtu, ids),
             Carrier::Links(medium) => vec![medium.operation_octets(HEADER_BYTES as u32 + octets)],
         }
     }
@@ -167,8 +167,8 @@ impl TransferPath {
     }
 
     /// `stu`: octets of a whole STU.
-    pub fn new(there: Path, back: Path, stu: u32, mtu: Mtu, ids: IdSize, idle3: bool) -> Self {
-        Self::over(there, back, stu, Carrier::Streams(mtu, ids, idle3))
+    pub fn new(there: Path, back: Path, stu: u32, mtu: Mtu, ids: IdSize) -> Self {
+        Self::over(there, back, stu, Carrier::Streams(mtu, ids))
     }
 
     /// A way over links of another medium.

@@ -405,6 +405,7 @@ impl<P: Build> Fabric<P> {
             outcome: self.links.observe.outcome,
             trajectory: self.links.observe.trajectory,
             stalls: self.watchdog.stalls.clone(),
+            left_stopped: self.left_stopped(),
             events,
             packet_hops: self.links.observe.ledger.packet_hops,
             injected: self.links.observe.ledger.injected,

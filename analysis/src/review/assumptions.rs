@@ -5,6 +5,7 @@ use super::files::{list, word};
 use super::html::Html;
 use super::tables::{self, Cell};
 use crate::num::count_text;
+use crate::summary::left_stopped_text;
 use serde_json::Value;
 
 /// Settings in the table.
@@ -160,6 +161,11 @@ fn warnings(run: &Run) -> Vec<String> {
         }
         for stall in list(variant, "stalls") {
             say(tables::stall(stall));
+        }
+        for left in list(variant, "left_stopped") {
+            let congested: Vec<&str> = list(left, "congested").iter().filter_map(Value::as_str).collect();
+            let at = left["at_us"].as_f64().unwrap_or(f64::NAN);
+            say(left_stopped_text(at, word(left, "port"), &congested));
         }
         for law in list(&variant["conservation"], "broken") {
             say(format!("broken invariant: {}", law.as_str().unwrap_or("")));

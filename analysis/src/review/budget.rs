@@ -1,9 +1,10 @@
 //! Link budget: what each direction of each link has to carry, by routes and offered loads alone.
 
 use models::config::{
-    Carrier, Destinations, DeviceModel, Egress, FabricConfig, NO_OWNER, PartConfig, ProtocolConfig,
-    SourceConfig,
+    Carrier, Destinations, DeviceModel, Egress, FabricConfig, LinkConfig, NO_OWNER, PartConfig,
+    ProtocolConfig, Sizes, SourceConfig,
 };
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A port: device and number. It stands for the direction of its link that it transmits.
@@ -55,9 +56,13 @@ impl Budget {
             // what protocols answer and repeat is not known before
             let load = loads.get(&source.flow).copied().filter(|_| !run.contains(&source.flow));
             let load = load.map_or(f64::NAN, |(num, den)| num as f64 / den as f64);
+            let times: Vec<f64> = ways.kinds.iter().map(|link| packet_time(source, link)).collect();
+            let Some((_, injection)) = ways.peers[ways.place((source.endpoint, 0))] else { continue };
             for (flow, id, share) in destinations(source) {
                 let sums = sums[usize::from(flow)].get_or_insert_with(|| vec![0.0; ways.peers.len()]);
-                ways.follow(source.endpoint, id, &mut |place, scale| sums[place] += load * share * scale);
+                ways.follow(source.endpoint, id, &mut |place, kind| {
+                    sums[place] += load * share * (times[kind] / times[injection]);
+                });
             }
         }
         for (flow, sums) in budget.flows.iter_mut().zip(&sums) {
@@ -148,15 +153,33 @@ fn destinations(source: &SourceConfig) -> Vec<(u16, u32, f64)> {
     }
 }
 
-/// Who is at the other end of each port, and how long a character takes there.
+/// How long the packets of a source keep a link busy on the mean, ps. What a packet takes there depends on
+/// its length and on what the link adds.
+fn packet_time(source: &SourceConfig, link: &LinkConfig) -> f64 {
+    let chars = |wire: u16| f64::from(link.packet_octets(wire.into())) + f64::from(link.symbol_chars);
+    let chars = match &source.sizes {
+        Sizes::Fixed(size) => chars(size.wire),
+        Sizes::Mix(sizes) => {
+            let weights: f64 = sizes.iter().map(|(weight, _)| f64::from(*weight)).sum();
+            sizes.iter().map(|(weight, size)| f64::from(*weight) * chars(size.wire)).sum::<f64>() / weights
+        }
+        // Whose load nobody knows before.
+        Sizes::Replay => f64::NAN,
+    };
+    chars * link.char_ps.0 as f64 / link.char_ps.1 as f64
+}
+
+/// Who is at the other end of each port, and over what kind of link.
 struct Ways<'a> {
     config: &'a FabricConfig,
     /// Every port, in the order of devices.
     ports: Vec<Port>,
     /// Where the ports of each device begin.
     starts: Vec<usize>,
-    /// The other end, and picoseconds of a character.
-    peers: Vec<Option<(Port, f64)>>,
+    /// A link of each kind that differs in how long packets take.
+    kinds: Vec<&'a LinkConfig>,
+    /// The other end, and the kind of the link.
+    peers: Vec<Option<(Port, usize)>>,
 }
 
 impl<'a> Ways<'a> {
@@ -166,12 +189,19 @@ impl<'a> Ways<'a> {
             starts.push(ports.len());
             ports.extend((0..own.ports.len()).map(|port| (device as u32, port as u8)));
         }
-        let mut ways = Self { config, peers: vec![None; ports.len()], ports, starts };
+        let mut ways = Self { config, kinds: Vec::new(), peers: vec![None; ports.len()], ports, starts };
+        let mut known = BTreeMap::new();
         for link in &config.links {
-            let character = link.char_ps.0 as f64 / link.char_ps.1 as f64;
+            let kind = match known.entry((link.char_ps, link.symbol_chars, link.link_crc)) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    ways.kinds.push(link);
+                    *new.insert(ways.kinds.len() - 1)
+                }
+            };
             for (own, other) in [(link.a, link.b), (link.b, link.a)] {
                 let place = ways.place(own);
-                ways.peers[place] = Some((other, character));
+                ways.peers[place] = Some((other, kind));
             }
         }
         ways
@@ -181,18 +211,16 @@ impl<'a> Ways<'a> {
         self.starts[device as usize] + usize::from(port)
     }
 
-    /// Tells the place of every port that a packet from `endpoint` to `id` leaves, with the time that it
-    /// takes there as a share of that on its injection link.
-    fn follow(&self, endpoint: u32, id: u32, tell: &mut dyn FnMut(usize, f64)) {
-        let Some((_, injection)) = self.peers[self.place((endpoint, 0))] else { return };
+    /// Tells the place of every port that a packet from `endpoint` to `id` leaves, with the kind of its link.
+    fn follow(&self, endpoint: u32, id: u32, tell: &mut dyn FnMut(usize, usize)) {
         // a loop in the tables must not be one here
         let mut left = self.config.devices.len() * 2;
         let mut heads: Vec<Port> = vec![(endpoint, 0)];
         while let Some(port) = heads.pop() {
             let place = self.place(port);
-            let Some((peer, character)) = self.peers[place].filter(|_| left > 0) else { continue };
+            let Some((peer, kind)) = self.peers[place].filter(|_| left > 0) else { continue };
             left -= 1;
-            tell(place, character / injection);
+            tell(place, kind);
             let DeviceModel::Switch(switch) = &self.config.devices[peer.0 as usize].model else { continue };
             match switch.routes.entries.get(id as usize).map(|route| route.egress) {
                 Some(Egress::Port(next)) => heads.push((peer.0, next)),
@@ -209,6 +237,28 @@ impl<'a> Ways<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Packets of 20 octets are 24 on a 64b/67b link and have a symbol of 8; on a 4x link of 6.25 Gbaud at
+    /// half load, and then on one of 10.3125 Gbaud (6 700/33 ps a character), they take 28 x 400 and 32 x
+    /// 203.03 ps; with a short symbol, on the same link at 5 Gbaud, 24 x 500 ps.
+    #[test]
+    fn a_load_is_another_one_on_each_kind_of_link() {
+        let text = r#"{"name": "z", "run": {"until": "1 us"}, "topology": {"single_switch": {"ports": 3}},
+            "overrides": [{"link": "ep/1", "links": {"rate": "10.3125 Gbaud"}},
+                          {"link": "ep/2", "links": {"rate": "5 Gbaud", "symbol": "short"}}],
+            "traffic": [
+                {"name": "f", "from": "ep/0", "to": "ep/1", "size": 8,
+                 "arrivals": {"poisson": {"load": 0.5}}},
+                {"name": "g", "from": "ep/0", "to": "ep/2", "size": 8,
+                 "arrivals": {"poisson": {"load": 0.5}}}
+            ]}"#;
+        let plan = scenarios::load(text, "z", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let loads = BTreeMap::from([(0, (1, 2)), (1, (1, 2))]);
+        let budget = Budget::new(&plan.variants[0].config, &loads);
+        let [first, last] = [(0, 0), (3, 1)].map(|port| budget.flows[0][&port]);
+        assert!((first - 0.5).abs() < 1e-12 && (last - 0.5 * 32.0 * 6_700.0 / 33.0 / 11_200.0).abs() < 1e-12);
+        assert!((budget.flows[1][&(3, 2)] - 0.5 * 12_000.0 / 11_200.0).abs() < 1e-12);
+    }
 
     /// Of a Get the octets come back, and of a connection of LINX heartbeats go both ways: both directions of
     /// both links are ways of the flow. Streams are not answered.

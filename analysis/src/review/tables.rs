@@ -588,7 +588,7 @@ fn mean_of(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 }
 
 /// Parts of `summary.json` that are no protocol.
-const COMMON: [&str; 15] = [
+const COMMON: [&str; 16] = [
     "name",
     "seed",
     "duration_us",
@@ -603,6 +603,7 @@ const COMMON: [&str; 15] = [
     "conservation",
     "enumeration",
     "stalls",
+    "left_stopped",
     "fingerprints",
 ];
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of `summary.json`: where they stand, and the type that is written there.
-const PARTS: [(&str, &str, &str); 57] = [
+const PARTS: [(&str, &str, &str); 58] = [
     ("", "summary.rs", "Summary"),
     ("variants[].", "summary.rs", "VariantSummary"),
     ("measured.", "summary.rs", "MeasuredSummary"),
@@ -67,6 +67,7 @@ const PARTS: [(&str, &str, &str); 57] = [
     ("enumeration.phases[].", "enumeration.rs", "PhaseSummary"),
     ("enumeration.found[].", "enumeration.rs", "FoundSummary"),
     ("stalls[].", "summary.rs", "StallSummary"),
+    ("left_stopped[].", "summary.rs", "LeftStoppedSummary"),
     ("fingerprints.", "summary.rs", "FingerprintSummary"),
 ];
 

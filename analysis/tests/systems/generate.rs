@@ -762,9 +762,17 @@ fn overrides(d: &mut Draw, world: &World) -> Vec<Value> {
                 }})
             }
             "link" => {
-                let plain = world.medium.is_none() && !world.idle3 && !world.receiver;
-                let kinds = [json!({"length": "7 m"}), json!({"granularity": "symbol"})];
-                let links = if plain { d.of("override/links", &kinds) } else { json!({"length": "7 m"}) };
+                let longer = json!({"length": "7 m"});
+                let links = if world.idle3 {
+                    // On 64b/67b links packets have a CRC more, on the others they have not.
+                    let slower = json!({"rate": "6.25 Gbaud"});
+                    let short = json!({"rate": "2.5 Gbaud", "symbol": "short"});
+                    d.of("override/kinds", &[longer, slower, short])
+                } else if world.medium.is_none() && !world.receiver {
+                    d.of("override/links", &[longer, json!({"granularity": "symbol"})])
+                } else {
+                    longer
+                };
                 json!({"link": place(d, world), "links": links})
             }
             _ if world.voq && !world.configured => {

@@ -185,7 +185,6 @@ fn way_of_data(run: &Run) -> models::transfer_rate::TransferPath {
         1 << end.protocol.cut_stu,
         agents[0].mtu,
         agents[0].ids,
-        agents[0].idle3,
     )
 }
 

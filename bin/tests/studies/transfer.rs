@@ -30,10 +30,10 @@ fn way(study: &Study, variant: &str) -> (TransferPath, TransferConfig) {
     let (there, back) =
         if end.job.operation.is_read() { (path(1, 0), path(0, 1)) } else { (path(0, 1), path(1, 0)) };
     let stu = 1 << end.protocol.cut_stu;
-    let AgentConfig { mtu, ids, idle3, .. } = agents[0];
+    let AgentConfig { mtu, ids, .. } = agents[0];
     let way = match end.medium {
         Some(medium) => TransferPath::on_medium(there, back, stu, medium),
-        None => TransferPath::new(there, back, stu, mtu, ids, idle3),
+        None => TransferPath::new(there, back, stu, mtu, ids),
     };
     (way, (**end).clone())
 }
@@ -309,10 +309,10 @@ fn st_collectives() {
     let config = &study.of("barrier").run.config;
     let roads = Roads::new(config);
     let agents = &config.agents;
-    let AgentConfig { mtu, ids, idle3, .. } = agents[0];
+    let AgentConfig { mtu, ids, .. } = agents[0];
     let way = |from: usize, to: usize| {
         let path = |from: usize, to: usize| roads.path(agents[from].device, agents[to].id).unwrap();
-        TransferPath::new(path(from, to), path(to, from), 1024, mtu, ids, idle3)
+        TransferPath::new(path(from, to), path(to, from), 1024, mtu, ids)
     };
     // Neighbours share a leaf, others are two levels apart: request, permission and a short frame, 4 times.
     let rounds = |to: usize| 4.0 * 1.5 * way(0, to).question() as f64;

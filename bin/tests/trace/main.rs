@@ -124,6 +124,41 @@ fn nothing_is_no_answer() {
     assert!(said.contains("nothing that the flags ask for happens in the run"), "{said}");
 }
 
+/// Accesses of sessions are told like those of a host: each with the device that answered it, and the packets
+/// that carry them not once more as deliveries. A processor needs 21 accesses for a node, here 17 times; a
+/// node of sessions asks with its own id. Each device is told of what others ask it.
+#[test]
+fn sessions_ask_for_registers_too() {
+    let text = include_str!("../../../scenarios/session-registers.json");
+    let lines = |more: &[&str]| -> Vec<serde_json::Value> {
+        let words = ["trace", "-", "--variant", "one", "--json", "--limit", "0", "--to", "4 ms"];
+        let (code, out, said) = riosim(&[&words, more].concat(), text);
+        assert_eq!(code, Some(0), "{said}");
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let all = lines(&["--only", "register"]);
+    let of = |device: &str, step: &str| {
+        all.iter().filter(|line| line["device"] == device && line["step"] == step).collect::<Vec<_>>()
+    };
+    let (asked, answered) = (of("ep/17", "asked"), of("ep/17", "answered"));
+    assert_eq!((asked.len(), answered.len()), (17 * 21, 17 * 21));
+    for node in 0..17 {
+        let name = format!("ep/{node:02}");
+        assert_eq!(answered.iter().filter(|line| line["by"] == name.as_str()).count(), 21, "{name}");
+    }
+    for node in ["ep/01", "ep/16", "ep/19"] {
+        assert!(
+            !of(node, "answered").is_empty() && of(node, "answered").iter().all(|line| !line["by"].is_null())
+        );
+    }
+    // What it asks and is told, and each question of others with its answer.
+    let own = all.iter().filter(|line| line["device"] == "ep/03").count();
+    let others = all.iter().filter(|line| line["device"] != "ep/03" && line["by"] == "ep/03").count();
+    assert!(own > 0 && others > 21);
+    assert_eq!(lines(&["--only", "register", "--device", "ep/03"]).len(), own + 2 * others);
+    assert_eq!(lines(&["--flow", "registers"]).len(), all.len());
+}
+
 #[test]
 fn filters_take_away() {
     let all = trace(&["--limit", "0"]);

@@ -60,6 +60,7 @@ fn link(a: (usize, usize), b: (usize, usize)) -> LinkConfig {
         lanes: 4,
         symbol_chars: 8,
         long_symbols: true,
+        link_crc: false,
         ack_window: 63,
         propagation: Duration(40_000),
     }

@@ -16,7 +16,6 @@
 //! their last buffers pay nothing.
 
 use crate::config::{FabricConfig, LinkConfig, PortConfig, ProtocolConfig, SourceConfig};
-use lp_serial::cost::idle3_packet_bytes;
 
 /// The shortest packet: a response without data between 8-bit ids (Part 3 §2), octets.
 const SHORTEST: u32 = 8;
@@ -28,7 +27,7 @@ const SETTING_UP: u64 = 2;
 /// Lengths of the packets that a fabric can carry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lengths {
-    /// Octets on the wire without delimiter.
+    /// Octets on the wire without delimiter and without what a link adds.
     shortest: u32,
     longest: u32,
     /// Packets beside these that can be under way at a time.
@@ -43,14 +42,10 @@ impl Lengths {
             shortest = shortest.min(least.into());
             longest = longest.max(most.into());
         }
-        let parts =
-            || config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
-        for (agent, _) in
-            parts().filter(|(_, part)| !matches!(part.protocol, ProtocolConfig::Enumerate { .. }))
-        {
-            let wire = |octets| if agent.idle3 { idle3_packet_bytes(octets) } else { octets };
-            shortest = shortest.min(wire(SHORTEST));
-            longest = longest.max(wire(LONGEST));
+        let mut parts = config.agents.iter().flat_map(|agent| &agent.parts);
+        if parts.any(|part| !matches!(part.protocol, ProtocolConfig::Enumerate { .. })) {
+            shortest = shortest.min(SHORTEST);
+            longest = longest.max(LONGEST);
         }
         let (shortest, longest) = if longest == 0 { (SHORTEST, LONGEST) } else { (shortest, longest) };
         Lengths { shortest, longest, more: if config.enumeration.is_some() { SETTING_UP } else { 0 } }
@@ -76,7 +71,7 @@ impl Lengths {
     fn under_way(&self, link: &LinkConfig, delay: u64) -> u64 {
         let (num, den) = link.char_ps;
         let symbol_chars = u64::from(link.symbol_chars);
-        let time = |octets: u32| (u64::from(octets) + symbol_chars) * num / den;
+        let time = |wire: u32| (u64::from(link.packet_octets(wire)) + symbol_chars) * num / den;
         let (least, most) = (time(self.shortest).max(1), time(self.longest) + 1);
         let symbol = (symbol_chars * num).div_ceil(den);
         let column = u64::from(link.lanes) * num / den;
@@ -104,6 +99,7 @@ mod tests {
             lanes: 4,
             symbol_chars: 8,
             long_symbols: true,
+            link_crc: false,
             ack_window: 63,
             propagation: Duration(propagation),
         };

@@ -51,7 +51,7 @@ impl<P: Build> Links<P> {
     #[inline(always)]
     pub fn admit(&mut self, at: u64, device: u32, port: PortId, made: Made, place: Place) -> u32 {
         let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
-        let link_ps = timing.packet_ps(u64::from(made.size.wire), &mut 0);
+        let link_ps = timing.packet_ps(made.size.wire, &mut 0);
         self.observe.ledger.injected += 1;
         self.observe.ledger.in_flight.come(at);
         self.observe.probe.offered(&Offered {

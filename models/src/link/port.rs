@@ -1,6 +1,6 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
-use crate::config::PRIORITIES;
+use crate::config::{LinkConfig, PRIORITIES};
 use crate::ids::PortId;
 use crate::link::mail::Peer;
 use crate::link::medium::Channels;
@@ -37,6 +37,26 @@ impl CreditRecord {
     }
 }
 
+/// What a link adds to packets, as a sum and a mask, so that a hop decides nothing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Framing {
+    more: u64,
+    mask: u64,
+}
+
+impl Framing {
+    pub fn of(link: &LinkConfig) -> Self {
+        // A CRC-32, then up to a multiple of eight: `LinkConfig::packet_octets`.
+        if link.link_crc { Framing { more: 4 + 7, mask: !7 } } else { Framing { more: 0, mask: !0 } }
+    }
+
+    /// Octets on the link of a packet that has `wire` of them without what links add.
+    #[inline(always)]
+    pub fn octets(self, wire: u16) -> u64 {
+        (u64::from(wire) + self.more) & self.mask
+    }
+}
+
 /// Constants of a link direction. Most links of a fabric are alike, so ports share these by number.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkTiming {
@@ -45,6 +65,7 @@ pub(crate) struct LinkTiming {
     pub char_den: u64,
     /// Characters of a delimiter.
     pub symbol_chars: u64,
+    pub framing: Framing,
     pub wire: WireTiming,
     /// One-way propagation.
     pub propagation: u64,
@@ -63,10 +84,16 @@ pub(crate) struct LinkTiming {
 }
 
 impl LinkTiming {
-    /// Time of `octets` with their delimiter; `carry` keeps the remainder of inexact rates.
+    /// Characters of a packet with its delimiter; `wire` is without what the link adds.
+    #[inline(always)]
+    pub fn packet_chars(&self, wire: u16) -> u64 {
+        self.framing.octets(wire) + self.symbol_chars
+    }
+
+    /// Time of a packet with its delimiter; `carry` keeps the remainder of inexact rates.
     #[inline]
-    pub fn packet_ps(&self, octets: u64, carry: &mut u64) -> u64 {
-        let chars = octets + self.symbol_chars;
+    pub fn packet_ps(&self, wire: u16, carry: &mut u64) -> u64 {
+        let chars = self.packet_chars(wire);
         if self.char_den == 1 {
             return chars * self.char_num;
         }

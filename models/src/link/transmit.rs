@@ -75,10 +75,9 @@ impl<P: Build> Links<P> {
         tx.credit_waiting = false;
         tx.clock.set_blocked(now, timing.blocked(tx.free, tx.outstanding));
         let short = timing.header != 0 && !timing.at_ease(tx.free, tx.outstanding);
-        let octets = u64::from(record.wire);
         let length = match timing.char_den {
-            1 => (octets + timing.symbol_chars) * timing.char_num,
-            _ => timing.packet_ps(octets, &mut cold[index].carry),
+            1 => timing.packet_chars(record.wire) * timing.char_num,
+            _ => timing.packet_ps(record.wire, &mut cold[index].carry),
         };
         let start = transmit.wire.start_packet(now, length, timing.wire);
         let end = start + length;

@@ -577,6 +577,8 @@ pub enum RegisterStep {
     CarriedOut {
         /// Id of who asks.
         source: u32,
+        /// Device index of who asks.
+        asker: u32,
         /// Port through which the request came.
         port: u8,
         /// Byte offset of the register.
@@ -602,8 +604,10 @@ pub struct RegisterEvent {
     pub at: Time,
     /// Device index where it happened.
     pub device: u32,
-    /// Transaction id: joins the steps of one access.
+    /// Transaction id: with who asks it joins the steps of one access.
     pub tid: u8,
+    /// Flow of the request.
+    pub flow: u16,
     /// What.
     pub step: RegisterStep,
 }

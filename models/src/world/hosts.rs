@@ -24,7 +24,6 @@ use crate::packet::{Frame, MAINTENANCE, origin};
 use crate::world::Fabric;
 use logical::wire::maintenance::Operation;
 use logical::wire::{Body, Packet, Payload as Octets, Priority, Transport};
-use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{Event, EventList, Time, TimerEntry, TimerPop, prefetch};
 use std::any::Any;
 use std::cell::LazyCell;
@@ -370,17 +369,15 @@ impl<P: Build> Fabric<P> {
         let transport = transport.expect("the compiler gave ids that fit");
         let sequence = agent.packets;
         agent.packets += 1;
-        let idle3 = agent.idle3;
         let source = id;
         let stream = body.ftype() == logical::wire::stream::FTYPE;
         let payload = body.payload().map_or(0, Octets::octets) as u16;
         let flow = label.flow;
         let response = matches!(body, Body::Response(_));
         let whole = Packet { transport, body };
-        let wire = whole.sealed_octets() as u32;
-        let wire = if idle3 { idle3_packet_bytes(wire) } else { wire } as u16;
+        let wire = whole.sealed_octets() as u16;
         let tx = &self.links.ports[self.endpoints[e].port.index()].tx;
-        let on_link = u64::from(wire) + self.links.timings[tx.timing as usize].symbol_chars;
+        let on_link = self.links.timings[tx.timing as usize].packet_chars(wire);
         let maintenance = matches!(whole.body, Body::Maintenance(_));
         if maintenance {
             agent.count_access(on_link);
@@ -400,7 +397,7 @@ impl<P: Build> Fabric<P> {
         self.endpoints[e].queue_packet(&mut self.links, cx, id, now);
         if let Body::Maintenance(request) = &whole.body {
             let packet = self.links.packets[id].id();
-            self.tell_asked(now, e, packet, destination, request);
+            self.tell_asked(now, e, (packet, flow), destination, request);
         }
         self.links.packets.cargoes.put(id, Cargo { source, body: whole.body, label });
     }
@@ -636,7 +633,8 @@ impl<P: Build> Fabric<P> {
         };
         if let Some((tid, error)) = answered {
             let step = RegisterStep::Answered { error };
-            self.links.observe.probe.register(&RegisterEvent { at: delivery.at, device, tid, step });
+            let (at, flow) = (delivery.at, delivery.flow);
+            self.links.observe.probe.register(&RegisterEvent { at, device, tid, flow, step });
             return Some(cargo);
         }
         let (answer, wakes) = self.serve(cx, device, 0, *cargo, id, delivery);

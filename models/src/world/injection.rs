@@ -56,17 +56,21 @@ impl<P: Build> Fabric<P> {
                 let (own, switch) = (self.links.nodes.first_port(device), self.links.nodes.first_port(other));
                 let least = match shortest[device as usize] {
                     0 | u16::MAX => continue,
-                    least => u64::from(least),
+                    least => least,
                 };
                 if !self.links.nodes.is_switch(switch) {
                     continue;
                 }
                 let timing = &self.links.timings[usize::from(self.links.ports[own.index()].tx.timing)];
-                let time = |octets: u64| (octets + timing.symbol_chars) * timing.char_num / timing.char_den;
-                let first = if timing.header == 0 { least } else { timing.header.min(least) };
+                let time = |chars: u64| chars * timing.char_num / timing.char_den;
+                let whole = timing.packet_chars(least);
+                let first = match timing.header {
+                    0 => whole,
+                    header => (header + timing.symbol_chars).min(whole),
+                };
                 let ps = time(first) + timing.propagation + timing.pipeline;
                 if lengths.has_room(link, ps, &config.devices[device as usize].ports[0]) {
-                    let starts = ps.div_ceil(time(least).max(1)) + 1;
+                    let starts = ps.div_ceil(time(whole).max(1)) + 1;
                     let starts = u16::try_from(starts).expect("fewer than there are buffers for");
                     let e = self.links.nodes.endpoint(own);
                     self.endpoints[e].lag = Some(Lag { ps, starts });

@@ -4,6 +4,7 @@ use crate::link::symbol::WireChecked;
 use crate::observe::stats::{AgentStats, FlowLeft, FlowStats, LinkStats, PortStats};
 use crate::observe::totals::Totals;
 use crate::registers::enumeration::EnumerationReport;
+use crate::voq::LeftStopped;
 use sim_core::{Fingerprint, Time};
 
 /// A stall that the watchdog found.
@@ -61,6 +62,9 @@ pub struct Outcome {
     pub trajectory: Fingerprint,
     /// Stalls found.
     pub stalls: Vec<StallReport>,
+    /// Writes that cleared GEN_EN while something was told through the port, in the order of devices, then of
+    /// time.
+    pub left_stopped: Vec<LeftStopped>,
     /// Events handled by the kernel.
     pub events: u64,
     /// Packets that crossed a link.
@@ -89,6 +93,8 @@ pub(crate) fn add_part(all: &mut Outcome, part: Outcome, own: impl Fn(u32) -> bo
     all.ports.sort_by_key(|(device, port, _)| (*device, *port));
     all.links.extend(part.links.into_iter().filter(|(device, ..)| own(*device)));
     all.links.sort_by_key(|(device, port, _)| (*device, *port));
+    all.left_stopped.extend(part.left_stopped.into_iter().filter(|left| own(left.port.0)));
+    all.left_stopped.sort_by_key(|left| (left.port.0, left.at));
     all.outcome.merge(&part.outcome);
     all.trajectory.merge(&part.trajectory);
     all.events += part.events;

@@ -25,13 +25,9 @@ use crate::switch::{COPIED, DROP, Hop, Routes};
 use crate::world::Fabric;
 use logical::wire::maintenance::{HOP_COUNT_MAX, Maintenance, Operation};
 use logical::wire::{Body, Packet as WirePacket, Payload as _, Priority, Transport};
-use lp_serial::cost::idle3_packet_bytes;
 use sim_core::{EventList, Time};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Unacknowledged packets of a link whose symbols are those of IDLE3.
-const IDLE3_WINDOW: u16 = 4_095;
 
 /// Said of tables that the host writes.
 const ANY_ID: &str = "any id can be routed";
@@ -127,6 +123,7 @@ impl<P: Build> Fabric<P> {
         let block = space.file.block_at(access.offset()).map(|(_, id, within)| (id, within));
         let step = RegisterStep::CarriedOut {
             source: cargo.source,
+            asker: delivery.source,
             port: via,
             offset: access.offset(),
             block,
@@ -136,14 +133,14 @@ impl<P: Build> Fabric<P> {
         let at = delivery.at;
         let what = u64::from(access.offset()) << 32 | u64::from(value);
         self.links.observe.outcome.record(mark::ACCESS, at, u64::from(device) << 8 | u64::from(via), what);
-        self.links.observe.probe.register(&RegisterEvent { at, device, tid, step });
+        self.links.observe.probe.register(&RegisterEvent { at, device, tid, flow: delivery.flow, step });
         let wakes = self.apply(cx, device);
-        let answer = self.answer(device, via, cargo.source, id, delivery, response);
+        let answer = self.answer(cargo.source, id, delivery, response);
         if let Some(answer) = &answer {
             let port = self.links.nodes.port((device, via));
             let timing = &self.links.timings[self.links.ports[port.index()].tx.timing as usize];
             self.registers.answered.responses += 1;
-            self.registers.answered.link_octets += u64::from(answer.size.wire) + timing.symbol_chars;
+            self.registers.answered.link_octets += timing.packet_chars(answer.size.wire);
         }
         (answer, wakes)
     }
@@ -151,8 +148,6 @@ impl<P: Build> Fabric<P> {
     /// The packet of a response.
     fn answer(
         &self,
-        device: u32,
-        via: u8,
         destination: u32,
         id: u32,
         delivery: &Delivery,
@@ -165,16 +160,13 @@ impl<P: Build> Fabric<P> {
         let priority = Priority::new(delivery.priority, false).ok()?.of_response();
         let transport = Transport::new(priority, self.links.config.ids, destination, id).ok()?;
         let whole = WirePacket { transport, body };
-        let port = self.links.nodes.port((device, via));
-        let timing = &self.links.timings[self.links.ports[port.index()].tx.timing as usize];
-        let wire = whole.sealed_octets() as u32;
-        let wire = if timing.ack_window == IDLE3_WINDOW { idle3_packet_bytes(wire) } else { wire };
         let payload = whole.body.payload().map_or(0, |data| data.octets()) as u16;
+        let size = PacketSize { payload, wire: whole.sealed_octets() as u16 };
         Some(Answer {
             destination,
             cargo: Cargo { source: id, body: whole.body, label },
             priority: priority.prio(),
-            size: PacketSize { payload, wire: wire as u16 },
+            size,
         })
     }
 
@@ -270,7 +262,7 @@ impl<P: Build> Fabric<P> {
         &mut self,
         now: u64,
         e: EndpointId,
-        packet: PacketId,
+        (packet, flow): (PacketId, u16),
         destination: u32,
         request: &Maintenance<crate::agent::data::Data>,
     ) {
@@ -285,7 +277,7 @@ impl<P: Build> Fabric<P> {
         let hop_count = request.hop_count();
         let step = RegisterStep::Asked { packet, destination, hop_count, offset: access.offset(), write };
         let device = self.endpoints[e].device;
-        self.links.observe.probe.register(&RegisterEvent { at: Time(now), device, tid, step });
+        self.links.observe.probe.register(&RegisterEvent { at: Time(now), device, tid, flow, step });
     }
 
     /// What the host did.

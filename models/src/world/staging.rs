@@ -11,7 +11,7 @@ use crate::observe::Build;
 use crate::packet::{List, UNSTAGED};
 use crate::ports::{PortSet, Ports, of_several};
 use crate::switch::{COPIED, Cell};
-use crate::voq::{Backpressure, losses};
+use crate::voq::{Backpressure, LeftStopped, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
 use lp_serial::link::Channels;
@@ -190,6 +190,12 @@ impl<P: Build> Fabric<P> {
         }
     }
 
+    /// Writes that left neighbours with what they had been told.
+    pub(super) fn left_stopped(&self) -> Vec<LeftStopped> {
+        let all = self.switches.iter().filter_map(|switch| switch.backpressure.as_deref());
+        all.flat_map(|backpressure| backpressure.left_stopped.iter().cloned()).collect()
+    }
+
     fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
         let config = self.links.config.clone();
         let device = &config.devices[d];
@@ -252,6 +258,7 @@ impl<P: Build> Fabric<P> {
             delays: rules.iter().map(|rules| rules.generation_delay.0).collect(),
             after_recovery: rules.iter().map(|rules| rules.after_recovery).collect(),
             losses: losses(&config, d as u32),
+            left_stopped: Vec::new(),
         }));
     }
 }

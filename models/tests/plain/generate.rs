@@ -351,6 +351,8 @@ fn fabric(d: &mut Draw, large: Option<usize>) -> FabricConfig {
                 symbol_chars: if kind < 2 { 4 } else { 8 },
                 // Part 12 of revision 2 knows 8b/10b only.
                 long_symbols: (2..8).contains(&kind),
+                // IDLE3 alone has one, and always; that is not what a link's timing asks.
+                link_crc: if kind < 8 { d.below(16) == 0 } else { d.below(8) > 0 },
                 ack_window: match kind {
                     0 | 1 => 31,
                     2..8 => 63,
@@ -827,6 +829,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("lanes", &["1", "2", "4", "8", "16"]),
     ("symbols", &["short", "long", "64b/67b"]),
     ("char time", &["whole", "fraction"]),
+    ("link CRC", &["yes", "no"]),
     ("ack_window", &["fewer", "31", "63", "4095"]),
     ("propagation", &["1 ps", "short", "long"]),
     ("buffers", &["WM0", "WM0 + 1", "WM0 + 2", "WM0 + 4", "more"]),
@@ -1091,6 +1094,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
             lanes: _,
             symbol_chars: _,
             long_symbols: _by_kind,
+            link_crc,
             ack_window: _,
             propagation: _,
         } = link;
@@ -1104,6 +1108,7 @@ pub fn options(config: &FabricConfig) -> BTreeSet<(&'static str, String)> {
                 _ => "long",
             },
         );
+        add("link CRC", if *link_crc { "yes" } else { "no" });
         add("char time", if link.char_ps.0.is_multiple_of(link.char_ps.1) { "whole" } else { "fraction" });
         add("ack_window", if link.ack_window < 31 { "fewer" } else { &window });
         add(

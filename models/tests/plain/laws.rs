@@ -62,6 +62,7 @@ fn refusing(packets: &[(u64, u8)]) -> Case {
         lanes: 4,
         symbol_chars: 8,
         long_symbols: true,
+        link_crc: false,
         ack_window: 63,
         propagation: Duration(L),
     };

@@ -1,9 +1,10 @@
 //! Links in closed form: what a packet costs, and what buffers, ackIDs and columns allow.
 use crate::common::*;
-use models::Cause;
 use models::config::*;
 use models::lp_serial::cost::{AddressSize, IdSize, LaneRate, PacketClass, SymbolSize, Width, packet_bytes};
+use models::{Cause, Progress, RunOptions, Simulation};
 use sim_core::{Duration, Time};
+use std::sync::Arc;
 
 /// Two endpoints and a link.
 fn pair(link: LinkConfig, size: PacketSize) -> Net {
@@ -36,6 +37,7 @@ fn link(rate: LaneRate, width: Width, symbol: SymbolSize, propagation: u64) -> L
         lanes: width.lanes() as u8,
         symbol_chars: symbol.delimiter_chars() as u8,
         long_symbols: symbol == SymbolSize::Long,
+        link_crc: symbol == SymbolSize::Idle3,
         ack_window: symbol.ack_id_window(),
         propagation: Duration(propagation),
     }
@@ -66,7 +68,7 @@ fn goodput_is_payload_by_packet_and_delimiter() {
                 net.buffers(61);
                 let delimiter = u64::from(symbol.delimiter_chars());
                 let count = 1_000u64;
-                let packet = u64::from(bytes) + delimiter;
+                let packet = u64::from(symbol.packet_bytes_on_link(bytes)) + delimiter;
                 let until = count * packet * num / den + 5_000;
                 let (log, _) = net.run(until);
                 assert_eq!(log.deliveries.len() as u64, count, "{rate:?} {width:?} {symbol:?} {payload}");
@@ -77,6 +79,51 @@ fn goodput_is_payload_by_packet_and_delimiter() {
                 let goodput: u64 = log.deliveries.iter().map(|d| u64::from(d.payload)).sum();
                 let capacity = count * packet;
                 assert_eq!(goodput * packet, u64::from(payload) * capacity);
+            }
+        }
+    }
+}
+
+/// What IDLE3 adds to a packet stays on its link: of 20 octets 24 are there, of 272 280, and behind a switch
+/// they are 20 and 272 again. Each link takes its own time, whichever comes first, stored or cut through.
+#[test]
+fn what_a_link_adds_does_not_leave_it() {
+    let slow = |width| link(LaneRate::Gbaud6_25, width, SymbolSize::Long, 5_000);
+    let fast = |width| link(LaneRate::Gbaud10_3125, width, SymbolSize::Idle3, 5_000);
+    // Octets with a symbol, times 400 or 200 ps, or 6 700/33 or 13 400/33 ps (8 x 67/64 bits of 10.3125
+    // Gbaud).
+    let table = [
+        ([fast(Width::X4), slow(Width::X4)], [(8, 20, 6_496, 11_200), (256, 272, 58_472, 112_000)]),
+        ([slow(Width::X8), fast(Width::X2)], [(8, 20, 5_600, 12_993), (256, 272, 56_000, 116_945)]),
+        ([fast(Width::X4), fast(Width::X2)], [(8, 20, 6_496, 12_993), (256, 272, 58_472, 116_945)]),
+        ([slow(Width::X8), slow(Width::X4)], [(8, 20, 5_600, 11_200), (256, 272, 56_000, 112_000)]),
+    ];
+    // Three octets and a symbol.
+    let heads = |num: u64, den: u64| 11 * num / den;
+    for (links, packets) in table {
+        for (payload, wire, first, second) in packets {
+            for cuts in [false, true] {
+                let mut model = switch(2);
+                if cuts {
+                    model.forwarding = Forwarding::CutThrough { header: 3 };
+                }
+                let mut net = single(2, model);
+                for (own, kind) in net.config.links.iter_mut().zip(&links) {
+                    *own = LinkConfig { a: own.a, b: own.b, ..kind.clone() };
+                }
+                net.burst(0, 0, 1, 0, 1);
+                net.config.sources[0].sizes = Sizes::Fixed(PacketSize { payload, wire });
+                let (num, den) = links[0].char_ps;
+                let before = if cuts { heads(num, den) } else { first };
+                let until = before + 5_000 + 100_000 + second + 5_000;
+                let options = RunOptions { wire_check: true, ..RunOptions::default() };
+                let mut sim = Simulation::new(Arc::new(net.config), options, Log::default());
+                while sim.run(Time(until), u64::MAX) == Progress::Running {}
+                let (log, outcome) = sim.finish();
+                assert_eq!(log.deliveries[0].at.0, until, "{payload} octets, cuts: {cuts}");
+                assert_eq!(outcome.wire_checked.packets, 2);
+                let sent = [(0, 0), (2, 1)].map(|(d, p)| totals(&outcome, d, p).packet_ps);
+                assert_eq!(sent, [first, second], "{payload} octets, cuts: {cuts}");
             }
         }
     }

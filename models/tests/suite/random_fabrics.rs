@@ -67,6 +67,8 @@ fn fabric_with(seed: u64, voq: bool, allowed: bool) -> Net {
     net.config.sample_every = Some(Duration(7 * T / 3));
     for l in &mut net.config.links {
         l.char_ps = d.of(&[(CHAR_PS, 1), (CHAR_PS, 1), (2 * CHAR_PS, 1), (500, 1), (2_680_000, 4_125)]);
+        // The last of them is one of 64b/67b.
+        l.link_crc = l.char_ps.1 > 1;
         l.lanes = d.of(&[1, 4, 4, 8, 16]);
         l.propagation = Duration(1 + d.below(300_000));
         if d.chance(10) {

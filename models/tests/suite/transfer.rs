@@ -16,7 +16,7 @@ const MICROSECOND: u64 = 1_000_000;
 fn way(net: &Net, from: u32, to: u32) -> TransferPath {
     let roads = Roads::new(&net.config);
     let path = |from, to| roads.path(from, to).expect("packets arrive");
-    TransferPath::new(path(from, to), path(to, from), 1024, Mtu::MAX, IdSize::Dev8, false)
+    TransferPath::new(path(from, to), path(to, from), 1024, Mtu::MAX, IdSize::Dev8)
 }
 
 fn job(bytes: u64, count: u64) -> TransferJob {

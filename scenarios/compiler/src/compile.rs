@@ -123,6 +123,7 @@ impl Compiler<'_> {
                 lanes: wire.width.lanes() as u8,
                 symbol_chars: wire.symbol.delimiter_chars() as u8,
                 long_symbols: wire.symbol == SymbolSize::Long,
+                link_crc: wire.symbol == SymbolSize::Idle3 && wire.medium.is_none(),
                 ack_window: wire.symbol.ack_id_window(),
                 propagation: Duration(wire.propagation),
             }

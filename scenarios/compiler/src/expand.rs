@@ -187,7 +187,7 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
         flow.start.get_or_insert_with(|| "0 ps".into());
     }
     if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {
-        hotspot.hot_flow.get_or_insert(format!("{}.hot", flow.name));
+        hotspot.hot_flow.get_or_insert(flow::default_hot_flow(&flow.name));
     }
     match &mut flow.arrivals {
         Some(ArrivalSpec::Constant(spec)) => {

@@ -429,21 +429,21 @@ fn shortest_cycle(graph: &DiGraph<(u32, u8), ()>, start: NodeIndex) -> Vec<NodeI
 pub(crate) struct Loops<'a> {
     config: &'a FabricConfig,
     pub lengths: Lengths,
-    /// Of each device the times of a character of its fastest and of its slowest link.
-    paces: Vec<Option<[(u64, u64); 2]>>,
+    /// Of each device its fastest and its slowest link, by their characters.
+    paces: Vec<Option<[&'a LinkConfig; 2]>>,
 }
 
 impl<'a> Loops<'a> {
     pub fn of(config: &'a FabricConfig) -> Self {
-        let mut paces: Vec<Option<[(u64, u64); 2]>> = vec![None; config.devices.len()];
+        let mut paces: Vec<Option<[&LinkConfig; 2]>> = vec![None; config.devices.len()];
         for link in &config.links {
             for end in [link.a, link.b] {
-                let [fastest, slowest] = paces[end.0 as usize].get_or_insert([link.char_ps; 2]);
-                if is_less(link.char_ps, *fastest) {
-                    *fastest = link.char_ps;
+                let [fastest, slowest] = paces[end.0 as usize].get_or_insert([link; 2]);
+                if is_less(link.char_ps, fastest.char_ps) {
+                    *fastest = link;
                 }
-                if is_less(*slowest, link.char_ps) {
-                    *slowest = link.char_ps;
+                if is_less(slowest.char_ps, link.char_ps) {
+                    *slowest = link;
                 }
             }
         }
@@ -463,7 +463,7 @@ impl<'a> Loops<'a> {
         let symbol = u128::from(link.symbol_chars) * u128::from(link.char_ps.0);
         let [shortest, longest] = self.lengths.with(link);
         let pipeline = u128::from(self.pipeline(device));
-        let held = self.held(link, device, longest);
+        let held = self.held(link, device, &|link| self.lengths.with(link)[1]);
         // What is sent on before all of it is here is accepted first, and free by itself: a symbol each.
         let each = 1 + u128::from(held > 0 && self.cuts_through(device));
         // Symbols from one packet of the other direction to the next; the first rides on the delimiter of
@@ -486,10 +486,11 @@ impl<'a> Loops<'a> {
     /// Places of a device with which a link of another medium to it is used fully by frames of so many
     /// octets both ways: the news of a free place takes no time of the link.
     pub fn frames(&self, link: &LinkConfig, device: u32, octets: u32) -> u64 {
-        let (num, den) = (u128::from(link.char_ps.0), u128::from(link.char_ps.1));
-        let frame = u128::from(octets) * num;
+        let den = u128::from(link.char_ps.1);
+        let time = |link: &LinkConfig| u128::from(octets) * u128::from(link.char_ps.0);
+        let frame = time(link);
         let pipeline = u128::from(self.pipeline(device));
-        let behind = self.held(link, device, frame) + (2 * u128::from(link.propagation.0) + pipeline) * den;
+        let behind = self.held(link, device, &time) + (2 * u128::from(link.propagation.0) + pipeline) * den;
         1 + behind.div_ceil(frame) as u64
     }
 
@@ -502,17 +503,18 @@ impl<'a> Loops<'a> {
         matches!(forwarding, Some(Forwarding::CutThrough { .. }))
     }
 
-    /// How long a packet that takes so long on a link and goes on at once keeps its receive buffer when
-    /// all of it is there, times the denominator of the link.
+    /// How long a packet that goes on at once keeps its receive buffer when all of it is there, times the
+    /// denominator of the link. `time`: how long it takes on a link, times the denominator of that one.
     ///
     /// Stored first, it is read then. Cut through, it is read since its head was there: what is left are the
     /// characters of the head, and what a slower output takes longer. With one read at a time such an output
     /// is the bound by itself. To a faster output, and to several, it is stored first (F-62).
-    fn held(&self, link: &LinkConfig, device: u32, packet: u128) -> u128 {
+    fn held(&self, link: &LinkConfig, device: u32, time: &dyn Fn(&LinkConfig) -> u128) -> u128 {
         let Some(switch) = switch(self.config, device) else { return 0 };
         if switch.buffering != Buffering::Direct {
             return 0;
         }
+        let packet = time(link);
         let Some([fastest, slowest]) = self.paces[device as usize] else { return packet };
         let Forwarding::CutThrough { header } = switch.forwarding else { return packet };
         let head = u128::from(u32::from(header) + u32::from(link.symbol_chars)) * u128::from(link.char_ps.0);
@@ -520,24 +522,25 @@ impl<'a> Loops<'a> {
             1 => 0,
             // The time on that output, in the unit of this link: rounded up.
             _ => {
-                let [own, other] = [link.char_ps, slowest].map(|(n, d)| (u128::from(n), u128::from(d)));
-                (packet * other.0 * own.1).div_ceil(other.1 * own.0) - packet
+                let on_it = time(slowest) * u128::from(link.char_ps.1);
+                on_it.div_ceil(u128::from(slowest.char_ps.1)).saturating_sub(packet)
             }
         };
         let cut = head.min(packet) + longer;
-        let is_stored = is_less(fastest, link.char_ps) || !switch.routes.masks.is_empty();
+        let is_stored = is_less(fastest.char_ps, link.char_ps) || !switch.routes.masks.is_empty();
         if is_stored { cut.max(packet) } else { cut }
     }
 }
 
 /// Octets on the wire of the longest packet of a protocol, as long as packets with 256 octets of payload are.
-pub(crate) const LONGEST_PACKET: u64 = 276;
+pub(crate) const LONGEST_PACKET: u32 = 276;
 
-/// Octets on the wire of the shortest and the longest packet of all flows, delimiters left out.
+/// Octets on the wire of the shortest and the longest packet of all flows, delimiters and what links add left
+/// out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lengths {
-    pub shortest: u64,
-    pub longest: u64,
+    pub shortest: u32,
+    pub longest: u32,
 }
 
 impl Lengths {
@@ -558,7 +561,8 @@ impl Lengths {
     /// of its character time: times in picoseconds, times the denominator.
     fn with(self, link: &LinkConfig) -> [u128; 2] {
         [self.shortest, self.longest]
-            .map(|octets| u128::from(octets + u64::from(link.symbol_chars)) * u128::from(link.char_ps.0))
+            .map(|wire| u128::from(link.packet_octets(wire) + u32::from(link.symbol_chars)))
+            .map(|chars| chars * u128::from(link.char_ps.0))
     }
 }
 

@@ -18,7 +18,7 @@ const SHORT_BUFFERS_MAX: u8 = 30;
 /// Least link timeout that is set by itself, picoseconds.
 const TIMEOUT_MIN: u128 = 100_000_000;
 /// Characters of the longest packet, with its control symbol.
-const PACKET_CHARS_MAX: u64 = LONGEST_PACKET + 8;
+const PACKET_CHARS_MAX: u64 = LONGEST_PACKET as u64 + 8;
 /// Steps of a probability.
 const PARTS: f64 = 1e18;
 

@@ -28,9 +28,10 @@ use crate::plan::Offered;
 use crate::quantities::Quantities;
 use crate::spec::*;
 use crate::topology::good_name;
-use crate::units::Ratio;
+use crate::units::{Ratio, time_text};
 use hosts::Placed;
 use models::config::*;
+use models::sim_core::Time;
 use program::Program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -102,11 +103,6 @@ pub(crate) trait Kind: Sync {
 
     /// What is sent, with weights.
     fn sizes(&self, c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>>;
-
-    /// What is sent, on the injection link of a source.
-    fn on_link(&self, _c: &Compiler<'_>, _source: usize, sizes: &[Sized]) -> Vec<Sized> {
-        sizes.to_vec()
-    }
 
     /// Mean time that one of them takes on the injection link, in picoseconds, exactly.
     fn mean_time(&self, c: &Compiler<'_>, source: usize, flow: &FlowSpec, sizes: &[Sized]) -> Ratio;
@@ -230,6 +226,18 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
         }
     }
     for (i, flow) in spec.traffic.iter().enumerate() {
+        let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &flow.to else { continue };
+        let name = filled(&hotspot.hot_flow);
+        // Where nobody chose the name nobody meant to have two flows told as one.
+        if let Some(other) = by_name.get(name.as_str()).filter(|_| *name == default_hot_flow(&flow.name)) {
+            let message =
+                format!("flow \"{name}\" has the name under which hot packets of \"{}\" are told", flow.name);
+            let finding = Diagnostic::error("SC046", format!("/traffic/{other}/name"), message);
+            let help = format!("another name here, or a \"hot_flow\" of \"{}\"", flow.name);
+            c.out.push(finding.help(help).also(format!("/traffic/{i}/to/hotspot"), "they are these"));
+        }
+    }
+    for (i, flow) in spec.traffic.iter().enumerate() {
         t.flow(c, config, i, flow);
     }
     t.warn_overload(c);
@@ -259,11 +267,46 @@ struct Traffic<'w> {
     flows: Vec<String>,
     sources: Vec<SourceConfig>,
     parts: Vec<Placed>,
-    loads: BTreeMap<usize, Ratio>,
+    loads: BTreeMap<usize, Vec<Asks>>,
     walk: &'w Walk,
 }
 
-/// A payload with its weight and its length on an 8b/10b link.
+/// What a flow asks of the injection link of a source.
+struct Asks {
+    load: Ratio,
+    from: Time,
+    /// When it stops, or is expected to have made as many packets as it may.
+    until: Time,
+}
+
+/// The most that flows ask of a link at a time, with when that begins, and whether it goes on to the end of
+/// the run.
+fn most(asks: &[Asks], end: Time) -> (Ratio, Time, bool) {
+    let mut all: Vec<&Asks> = asks.iter().collect();
+    all.sort_by_key(|asks| asks.from);
+    let sum = |active: &[&Asks]| {
+        active.iter().fold(Ratio::whole(0), |sum: Ratio, own| sum.plus(own.load).unwrap_or(sum))
+    };
+    let (mut active, mut now): (Vec<&Asks>, Ratio) = (Vec::new(), Ratio::whole(0));
+    let mut most = (Ratio::whole(0), Time::ZERO, false);
+    for (n, own) in all.iter().enumerate() {
+        let before = active.len();
+        active.retain(|other| other.until > own.from);
+        if active.len() < before {
+            now = sum(&active);
+        }
+        active.push(own);
+        now = now.plus(own.load).unwrap_or(now);
+        // Others may begin at the same time.
+        let is_whole = all.get(n + 1).is_none_or(|next| next.from > own.from);
+        if is_whole && most.0.is_below(now) {
+            most = (now, own.from, active.iter().all(|own| own.until >= end));
+        }
+    }
+    most
+}
+
+/// A payload with its weight and its length without what a link adds.
 pub(crate) type Sized = (u32, PacketSize);
 
 impl Traffic<'_> {
@@ -336,11 +379,11 @@ impl Traffic<'_> {
         if let Some(program) = program {
             program.assign(&mut nodes);
         }
+        let mix = Arc::new(sizes.clone());
         let mut used = 0;
         let mut load = None;
         for (source, destinations) in places {
             self.check_reach(c, &at, source, &destinations);
-            let sizes = kind.on_link(c, source, &sizes);
             let time = if has_program { Ratio::whole(1) } else { kind.mean_time(c, source, flow, &sizes) };
             let stream = format!("{}/{}/0", c.graph.nodes[source].name, flow.name);
             let Some((arrivals, own)) = arrival::arrivals(c, &at, flow, time, &stream) else {
@@ -355,8 +398,11 @@ impl Traffic<'_> {
             };
             if let Some(own) = own {
                 load = own.pair();
-                let sum = self.loads.entry(source).or_insert(Ratio::whole(0));
-                *sum = sum.plus(own).unwrap_or(*sum);
+                let lasts = flow.limit.and_then(|limit| {
+                    time.over(own)?.times(Ratio::whole(limit.into()))?.rounded()?.checked_add(start.0)
+                });
+                let until = lasts.map_or(stop, |end| stop.min(Time(end)));
+                self.loads.entry(source).or_default().push(Asks { load: own, from: start, until });
             }
             let config = SourceConfig {
                 endpoint: source as u32,
@@ -374,7 +420,7 @@ impl Traffic<'_> {
                 destinations,
                 sizes: match &sizes[..] {
                     [(_, one)] => Sizes::Fixed(*one),
-                    _ => Sizes::Mix(Arc::new(sizes)),
+                    _ => Sizes::Mix(Arc::clone(&mix)),
                 },
                 ftype: flow.packet.map_or(0, |kind| packets::class(kind).ftype()),
             };
@@ -409,17 +455,26 @@ impl Traffic<'_> {
     }
 
     fn warn_overload(&self, c: &mut Compiler<'_>) {
-        let over: Vec<usize> =
-            self.loads.iter().filter(|(_, load)| load.above_one()).map(|(d, _)| *d).collect();
-        let Some(&first) = over.first() else { return };
+        let end = c.run.until;
+        let mut over = self.loads.iter().map(|(device, asks)| (*device, most(asks, end)));
+        let mut over = over.by_ref().filter(|(_, (load, ..))| load.above_one());
+        let Some((first, (load, from, lasts))) = over.next() else { return };
+        let concerned = 1 + over.count();
+        let since = if from > Time::ZERO { format!(" from {} on", time_text(from.0)) } else { String::new() };
+        let grows = if lasts { "without bound" } else { "until one of them is over" };
         let message = format!(
-            "the flows offer \"{}\" {} of what its link carries; its source queue grows without bound",
-            c.graph.nodes[first].name, self.loads[&first]
+            "the flows offer \"{}\" {load} of what its link carries{since}; its source queue grows {grows}",
+            c.graph.nodes[first].name
         );
         let finding = Diagnostic::warning("SC070", "/traffic", message);
-        let help = format!("{} endpoints are concerned", over.len());
-        c.out.push(if over.len() > 1 { finding.help(help) } else { finding });
+        let help = format!("{concerned} endpoints are concerned");
+        c.out.push(if concerned > 1 { finding.help(help) } else { finding });
     }
+}
+
+/// The flow under which hot packets of a flow are told, unless the file names another.
+pub(crate) fn default_hot_flow(flow: &str) -> String {
+    format!("{flow}.hot")
 }
 
 /// Sizes where something else says how much is sent.

@@ -73,7 +73,7 @@ impl Compiler<'_> {
             _ => self.links(patterns, labels),
         };
         let wrong = match found {
-            Ok(hits) if hits.is_empty() => patterns.first().cloned().unwrap_or_default(),
+            Ok(hits) if hits.is_empty() => None,
             Ok(hits) if key == "flow" => {
                 let flows = hits.into_iter().map(|hit| hit as u16).collect();
                 return Some((patterns.join(" "), Subjects::Flows(flows)));
@@ -82,14 +82,25 @@ impl Compiler<'_> {
                 let links = hits.into_iter().map(|hit| hit as u32).collect();
                 return Some((patterns.join(" "), Subjects::Links(links)));
             }
-            Err(pattern) => pattern,
+            Err(pattern) => Some(pattern),
         };
-        let place = names.place(&format!("{at}/{key}"), &wrong);
+        let at = format!("{at}/{key}");
         let (code, all) = if key == "flow" { ("SC062", &labels.flows) } else { ("SC102", &labels.links) };
         let all = || all.iter().map(String::as_str);
-        let message = no_match(key, &wrong);
-        let finding = Diagnostic::error(code, place, message).help(format!("{key}s: {}", shortened(all())));
-        self.out.push(finding.did_you_mean(&wrong, all()));
+        let help = format!("{key}s: {}", shortened(all()));
+        self.out.push(match wrong {
+            Some(pattern) => {
+                let place = names.place(&at, &pattern);
+                let finding = Diagnostic::error(code, place, no_match(key, &pattern)).help(help);
+                finding.did_you_mean(&pattern, all())
+            }
+            // Each of them matches something.
+            None => {
+                let message =
+                    format!("{} leaves no {key}: what is chosen is taken away again", patterns.join(" "));
+                Diagnostic::error(code, at, message).help(help)
+            }
+        });
         None
     }
 

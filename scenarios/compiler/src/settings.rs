@@ -30,7 +30,8 @@ pub enum RoutingMethod {
     Auto,
     /// Fewest hops; the lowest port among equals.
     Shortest,
-    /// Up towards a root, then down: deadlock-free on every graph.
+    /// Up towards a root, then down: deadlock-free on every graph. Of two switches the one nearer to the root
+    /// is higher, and of two equally near the first by name.
     UpDown,
     /// X first, then Y, then Z (mesh only).
     DimensionOrder,

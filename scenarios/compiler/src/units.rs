@@ -73,6 +73,21 @@ impl Ratio {
         Some((u64::try_from(self.num).ok()?, u64::try_from(self.den).ok()?))
     }
 
+    /// Whether this is less than another one.
+    pub fn is_below(self, other: Self) -> bool {
+        let half = |ratio: Self| Self { num: ratio.num >> 1, den: (ratio.den >> 1).max(1) };
+        let (mut own, mut other) = (self, other);
+        loop {
+            if let (Some(left), Some(right)) =
+                (own.num.checked_mul(other.den), other.num.checked_mul(own.den))
+            {
+                return left < right;
+            }
+            // What does not fit is compared without its last bits.
+            (own, other) = (half(own), half(other));
+        }
+    }
+
     /// Whether this is more than 1.
     pub fn above_one(self) -> bool {
         self.num > self.den

@@ -374,7 +374,9 @@ impl Compiler<'_> {
         pointer: &str,
     ) {
         let name = self.graph.port_name((device, port));
-        let off = format!("set \"gen_en\": false for port \"{name}\" in \"overrides\"");
+        // A host sets GEN_EN wherever a port can generate messages.
+        let bit = if self.host.is_some() { "gen_sup" } else { "gen_en" };
+        let off = format!("set \"{bit}\": false for port \"{name}\" in \"overrides\"");
         if !gen_sup {
             let message =
                 format!("GEN_EN is set on \"{name}\", which cannot generate messages (GEN_SUP = 0)");

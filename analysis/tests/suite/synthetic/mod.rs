@@ -81,6 +81,7 @@ pub fn fabric(seed: u64) -> FabricConfig {
             lanes: 4,
             symbol_chars: 8,
             long_symbols: true,
+            link_crc: false,
             ack_window: 31,
             propagation: Duration(20_000),
         })
@@ -268,6 +269,7 @@ pub fn run(mood: Mood) -> RunData {
             outcome: outcome_fingerprint,
             trajectory: Fingerprint::new(),
             stalls: Vec::new(),
+            left_stopped: Vec::new(),
             events: 123_456,
             packet_hops: 2 * all.len() as u64,
             injected: all.len() as u64,

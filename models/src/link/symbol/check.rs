@@ -16,7 +16,7 @@ use crate::packet::{Cargo, MULTICAST_QUEUES, origin};
 use logical::wire::{Packet, Priority, Transport};
 use lp_serial::Form;
 use lp_serial::control_symbol::{ControlSymbol, Delimited, Stype0, Stype1};
-use lp_serial::cost::{AddressSize, SymbolSize, idle3_packet_bytes};
+use lp_serial::cost::{AddressSize, SymbolSize};
 use lp_serial::packet::{BODY_MAX_BYTES, Header, PACKET_MAX_BYTES, View, check, seal, sealed_len, unseal};
 use sim_core::{Fingerprint, Time};
 use std::collections::BTreeMap;
@@ -74,17 +74,12 @@ impl<P: Build> Links<P> {
         let form = self.form_of(port);
         let ack_id = leaves.ack_id & form.parameter_max();
         let record = &self.packets[packet];
-        let idle3 = self.timings[self.ports[port.index()].tx.timing as usize].ack_window
-            > SymbolSize::Long.ack_id_window();
-        let on_wire = |sealed: usize| {
-            if idle3 { idle3_packet_bytes(sealed as u32) } else { sealed as u32 }
-        };
         let mut body = [0; BODY_MAX_BYTES];
         let cargo = if record.origin >= origin::REGISTERS { self.packets.cargoes.get(packet) } else { None };
         let length = match cargo {
             Some(cargo) => write_cargo(record, self.config.ids, cargo, &mut body),
             None => {
-                let fits = |body: &usize| on_wire(sealed_len(*body)) == u32::from(record.wire);
+                let fits = |body: &usize| sealed_len(*body) == usize::from(record.wire);
                 let longest = (1..=BODY_MAX_BYTES / 2).map(|n| 2 * n).rfind(fits);
                 let length = longest.expect("the compiler gave a length that packets have");
                 let header = Header::new(record.meta().prio, self.config.ids.tt(), self.ftype_of(record));
@@ -94,7 +89,7 @@ impl<P: Build> Links<P> {
         };
         let mut sealed = [0; PACKET_MAX_BYTES];
         let octets = seal(&body[..length], &mut sealed).expect("a packet fits");
-        assert_eq!(on_wire(octets), u32::from(record.wire), "wire check: length of a packet");
+        assert_eq!(octets, usize::from(record.wire), "wire check: length of a packet");
         let sealed = &mut sealed[..octets];
         let header = Header::parse(sealed).and_then(|header| match form {
             Form::Short => header.with_short_ack_id(ack_id),

@@ -163,7 +163,7 @@ impl<P: Build> Links<P> {
         let keys = &mut keys[rx.device as usize];
         let packet = end.held(start.packet).packet;
         let record = &mut packets[packet];
-        let length = timing.packet_ps(u64::from(record.wire), &mut cold[port.index()].carry);
+        let length = timing.packet_ps(record.wire, &mut cold[port.index()].carry);
         if instead {
             // Symbols have their places behind the packet already.
             let (at, until) = rx.wire.last_packet().expect("a packet was committed");

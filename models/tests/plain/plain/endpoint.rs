@@ -88,7 +88,7 @@ impl World<'_> {
         let (size, priority) = (made.size, usize::from(made.priority));
         let id = PacketId { source: d as u32, origin: n as u16, sequence };
         let port = &self.devices[d].ports[0];
-        let link_ps = port.wire.header(size.wire.into());
+        let link_ps = port.wire.alone(size.wire.into());
         let stage = self.endpoint_stage(d, made.destination);
         self.records.push(Record::Created {
             at: now,

@@ -313,7 +313,7 @@ impl<'a> World<'a> {
                     peer: (peer as usize, back as usize),
                     propagation: link.propagation.0,
                     character: link.char_ps,
-                    wire: Wire::new(link.char_ps, link.symbol_chars, link.lanes),
+                    wire: Wire::new(link),
                     free: theirs.buffers.into(),
                     in_vc0: 0,
                     outstanding: 0,
@@ -748,7 +748,7 @@ fn eager_at(config: &FabricConfig, d: usize, p: usize) -> i64 {
     };
     let (shortest, longest) = (lengths().min().unwrap_or(8), lengths().max().unwrap_or(276));
     let ((n, den), c) = (link.char_ps, u64::from(link.symbol_chars));
-    let time = |octets: u16| (u64::from(octets) + c) * n / den;
+    let time = |octets: u16| Wire::new(link).alone(octets.into());
     let (least, most) = (time(shortest).max(1), time(longest) + 1);
     let pipeline = match &config.devices[d].model {
         DeviceModel::Switch(switch) => switch.pipeline.0,

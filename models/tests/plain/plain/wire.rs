@@ -1,5 +1,6 @@
 //! One direction of a link: packets, and control symbols in places of their own.
 
+use models::config::LinkConfig;
 use std::collections::BTreeSet;
 
 /// A control symbol on the wire: what it carries.
@@ -25,6 +26,8 @@ pub struct Wire {
     character: (u64, u64),
     /// Characters of a symbol.
     symbol_chars: u64,
+    /// F-2: the link has a CRC of its own.
+    link_crc: bool,
     /// Length of a column, with more than four lanes.
     column: Option<u64>,
     /// F-3.
@@ -52,11 +55,13 @@ pub struct Due {
 }
 
 impl Wire {
-    pub fn new(character: (u64, u64), symbol_chars: u8, lanes: u8) -> Wire {
+    pub fn new(link: &LinkConfig) -> Wire {
+        let LinkConfig { char_ps: character, symbol_chars, lanes, link_crc, .. } = *link;
         let column = (lanes > 4).then(|| u64::from(lanes) * character.0 / character.1);
         Wire {
             character,
             symbol_chars: symbol_chars.into(),
+            link_crc,
             column,
             carry: 0,
             run: 0,
@@ -79,9 +84,24 @@ impl Wire {
         (octets + self.symbol_chars) * self.character.0 / self.character.1
     }
 
+    /// F-2: octets of a packet here; `octets` is what goes from end to end.
+    fn framed(&self, octets: u64) -> u64 {
+        if !self.link_crc {
+            return octets;
+        }
+        // Four octets of CRC; filled up to eights.
+        let with_crc = octets + 4;
+        with_crc + (8 - with_crc % 8) % 8
+    }
+
+    /// F-2: T of a packet, by itself.
+    pub fn alone(&self, octets: u64) -> u64 {
+        self.header(self.framed(octets))
+    }
+
     /// F-2, F-3: T of the packet that is committed now.
     fn length(&mut self, octets: u64) -> u64 {
-        let whole = (octets + self.symbol_chars) * self.character.0 + self.carry;
+        let whole = (self.framed(octets) + self.symbol_chars) * self.character.0 + self.carry;
         self.carry = whole % self.character.1;
         whole / self.character.1
     }

@@ -110,6 +110,7 @@ impl Star {
                 lanes: 4,
                 symbol_chars: 8,
                 long_symbols: true,
+                link_crc: false,
                 ack_window: 63,
                 propagation: Duration(20_000),
             })
@@ -306,6 +307,7 @@ impl Net {
                 lanes: 4,
                 symbol_chars: 8,
                 long_symbols: true,
+                link_crc: false,
                 ack_window: 63,
                 propagation: Duration(20_000),
             });
@@ -492,7 +494,6 @@ impl Net {
                     device: e,
                     id: e,
                     ids: IdSize::Dev8,
-                    idle3: false,
                     host: HostConfig { rx_service: zero, tx_service: zero, rx_queue: 1 << 20 },
                     clock: (1, 1),
                     response_timeout: 1_000_000_000,

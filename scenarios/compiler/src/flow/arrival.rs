@@ -41,7 +41,7 @@ pub(super) fn arrivals(
                 None => u64::try_from(packet.num.div_ceil(packet.den)).ok()?,
             };
             if spec.slot.is_some() {
-                let next = |start: u64| start.div_ceil(slot).saturating_mul(slot).max(slot);
+                let next = |start: u64| start.div_ceil(slot).saturating_mul(slot);
                 starts(c, flow, &format!("{at}/bernoulli/slot"), next);
             }
             let chance = load.times(Ratio::whole(u128::from(slot)))?.over(packet)?;

@@ -7,7 +7,6 @@ use crate::diagnostic::Diagnostic;
 use crate::resolved::Host;
 use crate::spec::Period;
 use models::config::*;
-use models::lp_serial::cost::SymbolSize;
 use std::collections::BTreeMap;
 
 /// One end of a flow.
@@ -121,8 +120,6 @@ pub(crate) fn agents(c: &mut Compiler<'_>, mut parts: Vec<Placed>) -> Vec<AgentC
             c.once(Diagnostic::error("SC008", at, message).help(help));
         }
         let (host, clock) = (host(c, device), ratio(c, device));
-        let idle3 =
-            c.neighbours[device][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
         let response_timeout = match host.response_timeout {
             Period::Time(time) => time,
             Period::Auto | Period::Off => Clock(clock).protocol(RESPONSE_TIMEOUT).max(1),
@@ -132,7 +129,6 @@ pub(crate) fn agents(c: &mut Compiler<'_>, mut parts: Vec<Placed>) -> Vec<AgentC
             device: device as u32,
             id: c.ids[device],
             ids: c.id_size(),
-            idle3,
             host: host.config,
             clock,
             response_timeout,

@@ -47,10 +47,6 @@ impl Kind for Packets {
         sizes(c, at, flow)
     }
 
-    fn on_link(&self, c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Vec<Sized> {
-        on_link(c, source, sizes)
-    }
-
     fn mean_time(&self, c: &Compiler<'_>, source: usize, _: &FlowSpec, sizes: &[Sized]) -> Ratio {
         mean_packet_time(c, source, sizes)
     }
@@ -209,25 +205,14 @@ fn sizes(c: &mut Compiler<'_>, at: &str, flow: &FlowSpec) -> Option<Vec<Sized>> 
     Some(sizes)
 }
 
-/// Sizes on the injection link of a source: a 64b/67b link adds its own CRC.
-fn on_link(c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Vec<Sized> {
-    let Some((link, _, _)) = c.neighbours[source][0] else { return sizes.to_vec() };
-    let symbol = c.wires[link].symbol;
-    let longer = |size: PacketSize| PacketSize {
-        wire: symbol.packet_bytes_on_link(u32::from(size.wire)) as u16,
-        ..size
-    };
-    sizes.iter().map(|&(weight, size)| (weight, longer(size))).collect()
-}
-
 /// Mean time that a packet with its delimiter keeps the injection link busy, in picoseconds, exactly.
 fn mean_packet_time(c: &Compiler<'_>, source: usize, sizes: &[Sized]) -> Ratio {
     let Some((link, _, _)) = c.neighbours[source][0] else { return Ratio::whole(1) };
     let wire = &c.wires[link];
-    let delimiter = u128::from(wire.symbol.delimiter_chars());
+    let on_link = |size: &PacketSize| wire.symbol.packet_bytes_on_link(size.wire.into());
+    let chars = |size: &PacketSize| u128::from(on_link(size) + wire.symbol.delimiter_chars());
     let weights: u128 = sizes.iter().map(|(w, _)| u128::from(*w)).sum();
-    let chars: u128 =
-        sizes.iter().map(|(w, size)| u128::from(*w) * (u128::from(size.wire) + delimiter)).sum();
+    let chars: u128 = sizes.iter().map(|(w, size)| u128::from(*w) * chars(size)).sum();
     let one = wire.rate.character_ps(wire.width);
     Ratio::new(chars * u128::from(one.numerator), weights.max(1) * u128::from(one.denominator))
 }
@@ -264,6 +249,6 @@ fn trace_row(
         other => return Err(format!("type {other} is not one of 2, 5, 6, 9, 10, 11, 13")),
     };
     let wire = packet_bytes(kind, c.id_size(), payload, AddressSize::Bits34).map_err(|e| e.to_string())?;
-    let size = on_link(c, source, &[(1, PacketSize { payload: payload as u16, wire: wire as u16 })])[0].1;
+    let size = PacketSize { payload: payload as u16, wire: wire as u16 };
     Ok((source, ReplayPacket { at: Time(at), destination, size, priority, ftype: kind.ftype() }))
 }

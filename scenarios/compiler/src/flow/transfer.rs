@@ -23,7 +23,6 @@ use crate::units::Ratio;
 pub(super) use crowd::warn as crowds;
 use declared::Declared;
 use models::config::*;
-use models::lp_serial::cost::SymbolSize;
 use models::path::Roads;
 use models::scheduled_transfer::layout;
 use models::scheduled_transfer::llp::Medium as Layer;
@@ -448,11 +447,6 @@ pub(crate) fn hosts(
         }
         hosts.extend(devices.chunks(number).map(|host| (host[0], host.to_vec())));
     }
-    // Whether packets on its link have a CRC more; of RapidIO alone.
-    let idle3 = |device: usize| {
-        let link = c.neighbours[device][0].map(|(link, _, _)| &c.wires[link]);
-        link.filter(|wire| wire.medium.is_none()).is_some_and(|wire| wire.symbol == SymbolSize::Idle3)
-    };
     let medium = |device: usize| {
         let link = c.neighbours[device][0].map(|(link, _, _)| &c.wires[link]);
         link.and_then(|wire| wire.medium).map(|(medium, _)| medium)
@@ -462,13 +456,6 @@ pub(crate) fn hosts(
         let name = c.graph.nodes[host[0]].name.clone();
         let message = format!("interfaces of \"{name}\" are on different media");
         wrong("st/stripes", message, "give all interfaces of a host links of one medium");
-        return None;
-    }
-    let mixed = hosts.values().find(|host| host.iter().any(|&device| idle3(device) != idle3(host[0])));
-    if let Some(host) = mixed {
-        let name = c.graph.nodes[host[0]].name.clone();
-        let message = format!("some interfaces of \"{name}\" have links of 64b/67b, and others of 8b/10b");
-        wrong("st/stripes", message, "give all interfaces of a host the same kind of link");
         return None;
     }
     let first = targets.chunks(usize::from(stripes.to)).map(|host| c.ids[host[0]]).collect();
@@ -636,13 +623,11 @@ fn longest(
         let steps = config.translation.way(from as u32, u16::try_from(id).ok()?, &config.owners);
         let stu = steps.iter().filter_map(|step| step.translator).map(lowered).fold(stu, u32::min);
         let leg = |from: usize, id: u32| {
-            let idle3 =
-                c.neighbours[from][0].is_some_and(|(link, _, _)| c.wires[link].symbol == SymbolSize::Idle3);
             let there = roads.path(from as u32, id)?.at(priority);
             let back = roads.path(owner(id)?, c.ids[from])?.at(priority);
             Some(match medium::of(c, from) {
                 Some(medium) => TransferPath::on_medium(there, back, stu, medium),
-                None => TransferPath::new(there, back, stu, messages::mtu(c.spec)?, ids, idle3),
+                None => TransferPath::new(there, back, stu, messages::mtu(c.spec)?, ids),
             })
         };
         let software = |device: usize| Software::longest(&software::host(c, device).config);
@@ -816,8 +801,8 @@ fn without_competition(
             Some(media) => TransferPath::on_medium(there, back, stu, media.medium),
             None => {
                 // The first interface of a translator, and that on RapidIO is the first, has an agent.
-                let AgentConfig { mtu, ids, idle3, .. } = agent(step.from)?;
-                TransferPath::new(there, back, stu, *mtu, *ids, *idle3)
+                let AgentConfig { mtu, ids, .. } = agent(step.from)?;
+                TransferPath::new(there, back, stu, *mtu, *ids)
             }
         })
     };

@@ -336,8 +336,11 @@ impl Reader<'_> {
             return None;
         }
         for (index, value) in values.iter().enumerate() {
-            if values[..index].contains(value) {
-                let message = format!("{} is there twice", describe(value));
+            if let Some(first) = values[..index].iter().find(|first| is_same(first, value)) {
+                let message = match *first == *value {
+                    true => format!("{} is there twice", describe(value)),
+                    false => format!("{} is {} written another way", describe(value), describe(first)),
+                };
                 let place = format!("{at}/values/{index}");
                 self.out.push(Diagnostic::error("SW002", place, message).help("every value is a point once"));
                 return None;
@@ -455,6 +458,24 @@ impl Reader<'_> {
 }
 
 /// Picoseconds in a unit of time: scenarios take whole ones only.
+/// Whether two values mean the same wherever both may stand: `0.5`, `"1/2"` and `"50 %"`; `"1 us"` and
+/// `"1000 ns"`.
+fn is_same(one: &Value, other: &Value) -> bool {
+    let text = |value: &Value| match value {
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    };
+    let same = |one: &str, other: &str| {
+        // Lengths are not compared with times, though both are times in the end.
+        let quantities = [units::time, units::length, units::rate, units::data_rate];
+        let both = quantities.map(|read| Some(read(one).ok()? == read(other).ok()?));
+        let shares = units::share(one).ok().zip(units::share(other).ok()).map(|(one, other)| one == other);
+        both.into_iter().chain([shares]).flatten().any(|same| same)
+    };
+    one == other || text(one).zip(text(other)).is_some_and(|(one, other)| same(&one, &other))
+}
+
 fn picoseconds(unit: &str) -> Option<f64> {
     units::time(&format!("1 {unit}")).ok().map(|ps| ps as f64)
 }

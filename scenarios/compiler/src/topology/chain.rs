@@ -2,6 +2,7 @@
 
 use super::{Builder, Defaults, Graph, Shape, padded, ports_fit, within};
 use crate::diagnostic::Diagnostic;
+use models::config::PORTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +21,10 @@ impl Defaults for ChainSpec {}
 /// The graph.
 pub(super) fn build(spec: &ChainSpec, at: &str, out: &mut Vec<Diagnostic>) -> Option<Graph> {
     let (n, each) = (spec.switches, spec.endpoints_per_switch);
+    let per_switch = format!("{at}/endpoints_per_switch");
     let good = within(out, &format!("{at}/switches"), u64::from(n), 2, 1_024)
-        & ports_fit(out, &format!("{at}/endpoints_per_switch"), "a switch", u64::from(each) + 2)
-        & within(out, &format!("{at}/endpoints_per_switch"), u64::from(each), 1, u64::MAX);
+        & (ports_fit(out, &per_switch, "a switch", u64::from(each) + 2)
+            && within(out, &per_switch, u64::from(each), 1, PORTS_MAX as u64 - 2));
     if !good {
         return None;
     }

@@ -22,11 +22,13 @@ pub struct FatTreeSpec {
     /// Endpoints at each leaf (default: half of its ports).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoints_per_leaf: Option<u32>,
-    /// Spines of a 2-level tree (default: as few as give every leaf as many up links as endpoints).
+    /// Spines of a 2-level tree. Default: as few as give every leaf as many up links as endpoints, or as many
+    /// as its ports allow if they are fewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spines: Option<u32>,
     /// Parallel links between a leaf and a spine (in a 3-level tree: between middle and top switches).
-    /// Default: as many as the ports allow.
+    /// Default: with `spines`, as many as the ports allow; without, as many as they allow that divide the up
+    /// links of a leaf evenly (in a 3-level tree: half of the ports).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<u32>,
 }
@@ -69,15 +71,23 @@ fn two_levels(
 ) -> Option<Graph> {
     let ports = u64::from(spec.ports);
     let up_max = ports - down;
+    let parallel = spec.parallel.map(u64::from);
+    if let Some(parallel) = parallel
+        && !within(out, &format!("{at}/parallel"), parallel, 1, up_max)
+    {
+        return None;
+    }
     let wanted = down.min(up_max);
-    let parallel = match (spec.parallel, spec.spines) {
-        (Some(parallel), _) => u64::from(parallel),
+    let parallel = match (parallel, spec.spines) {
+        (Some(parallel), _) => parallel,
         (None, Some(spines)) => up_max.checked_div(u64::from(spines)).unwrap_or(0).min(ports / leaves),
         (None, None) => {
             (1..=wanted).rev().find(|p| p * leaves <= ports && wanted.is_multiple_of(*p)).unwrap_or(1)
         }
     };
-    let spines = spec.spines.map_or(wanted.checked_div(parallel).unwrap_or(0), u64::from);
+    // There is at least one link between a leaf and a spine, and no more than there are up links.
+    let fewest = || wanted.div_ceil(parallel.max(1)).min(up_max / parallel.max(1));
+    let spines = spec.spines.map_or_else(fewest, u64::from);
     if !within(out, &format!("{at}/spines"), spines, 1, up_max) {
         return None;
     }
@@ -147,6 +157,11 @@ fn three_levels(
     // A pod: `half` leaves and `half` middle switches, every leaf linked to every middle switch of its pod.
     let pods = leaves.div_ceil(half);
     let most = ports.checked_div(pods).unwrap_or(0).min(half);
+    if let Some(parallel) = spec.parallel
+        && !within(out, &format!("{at}/parallel"), parallel.into(), 1, half)
+    {
+        return None;
+    }
     let parallel = match spec.parallel {
         Some(parallel) => u64::from(parallel),
         None => (1..=most).rev().find(|p| half.is_multiple_of(*p)).unwrap_or(0),

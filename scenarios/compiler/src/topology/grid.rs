@@ -3,6 +3,7 @@
 use super::{Builder, DEVICES_MAX, Defaults, Graph, Shape, padded, ports_fit, within};
 use crate::diagnostic::{Diagnostic, count};
 use crate::settings::filled;
+use models::config::PORTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,8 +60,9 @@ fn grid(spec: &GridSpec, torus: bool, at: &str, out: &mut Vec<Diagnostic>) -> Op
         }
     }
     let pointer = format!("{at}/endpoints_per_switch");
-    good &= within(out, &pointer, u64::from(each), 1, u64::MAX)
-        && ports_fit(out, &pointer, "a switch", u64::from(each) + u64::from(directions));
+    let ports = u64::from(each) + u64::from(directions);
+    good &= ports_fit(out, &pointer, "a switch", ports)
+        && within(out, &pointer, u64::from(each), 1, (PORTS_MAX as u64).saturating_sub(directions.into()));
     let total = size.iter().fold(1u64, |t, &n| t.saturating_mul(u64::from(n)));
     good =
         good && within(out, &format!("{at}/size"), total.saturating_mul(u64::from(each) + 1), 2, DEVICES_MAX);

@@ -2,6 +2,7 @@
 
 use super::{Builder, Defaults, Graph, Shape, padded, ports_fit, within};
 use crate::diagnostic::Diagnostic;
+use models::config::PORTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +21,11 @@ impl Defaults for StarSpec {}
 /// The graph.
 pub(super) fn build(spec: &StarSpec, at: &str, out: &mut Vec<Diagnostic>) -> Option<Graph> {
     let (n, each) = (spec.arms, spec.endpoints_per_arm);
-    let good = within(out, &format!("{at}/arms"), u64::from(n), 1, u64::MAX)
-        & ports_fit(out, &format!("{at}/arms"), "the hub", u64::from(n))
-        & within(out, &format!("{at}/endpoints_per_arm"), u64::from(each), 1, u64::MAX)
-        & ports_fit(out, &format!("{at}/endpoints_per_arm"), "an arm", u64::from(each) + 1);
+    let (arms, per_arm) = (format!("{at}/arms"), format!("{at}/endpoints_per_arm"));
+    let most = PORTS_MAX as u64;
+    let good = (ports_fit(out, &arms, "the hub", u64::from(n)) && within(out, &arms, u64::from(n), 1, most))
+        & (ports_fit(out, &per_arm, "an arm", u64::from(each) + 1)
+            && within(out, &per_arm, u64::from(each), 1, most - 1));
     if !good {
         return None;
     }

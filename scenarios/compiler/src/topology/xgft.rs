@@ -2,6 +2,7 @@
 
 use super::{Builder, DEVICES_MAX, Defaults, Graph, Shape, Tree, padded, ports_fit, within};
 use crate::diagnostic::Diagnostic;
+use models::config::PORTS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,12 +37,13 @@ pub(super) fn build(spec: &XgftSpec, at: &str, out: &mut Vec<Diagnostic>) -> Opt
     let up = |level: usize| spec.up.get(level).copied().unwrap_or(0);
     let mut good = true;
     for (level, &down) in spec.down.iter().enumerate() {
-        good &= within(out, &format!("{at}/down/{level}"), u64::from(down), 1, u64::MAX);
+        let pointer = format!("{at}/down/{level}");
         let ports = u64::from(down) + u64::from(up(level));
-        good &= ports_fit(out, &format!("{at}/down/{level}"), "a switch", ports);
+        good &= ports_fit(out, &pointer, "a switch", ports)
+            && within(out, &pointer, u64::from(down), 1, PORTS_MAX as u64);
     }
     for (level, &up) in spec.up.iter().enumerate() {
-        good &= within(out, &format!("{at}/up/{level}"), u64::from(up), 1, u64::MAX);
+        good &= within(out, &format!("{at}/up/{level}"), u64::from(up), 1, PORTS_MAX as u64);
     }
     if !good {
         return None;

@@ -280,6 +280,31 @@ fn fat_tree_uses_all_up_links_evenly() {
     }
 }
 
+/// Unless a file says how many spines there are, a leaf has as many up links as endpoints, if its ports
+/// suffice. By hand, for leaves with 3 endpoints and 7 other ports: 3 spines with one link each, 2 with two
+/// (4 links), one with three; with 7 endpoints and 3 other ports one spine with two links, because a second
+/// would need four.
+#[test]
+fn a_leaf_has_an_up_link_for_each_endpoint() {
+    let up = |per_leaf: u32, parallel: Option<u32>| {
+        let mut tree = json!({"ports": 10, "endpoints": 3 * per_leaf, "endpoints_per_leaf": per_leaf});
+        if let Some(parallel) = parallel {
+            tree["parallel"] = json!(parallel);
+        }
+        let config = config(&scenario(json!({ "fat_tree": tree })));
+        let place =
+            |name: &str| config.devices.iter().position(|device| device.path == name).map(|at| at as u32);
+        let leaf = place("leaf/0").expect("a leaf");
+        let spines = (0..).take_while(|n| place(&format!("spine/{n}")).is_some()).count();
+        let links = config.links.iter().filter(|link| [link.a.0, link.b.0].contains(&leaf)).count();
+        (spines, links - per_leaf as usize)
+    };
+    assert_eq!([Some(1), Some(2), Some(3)].map(|n| up(3, n)), [(3, 3), (2, 4), (1, 3)]);
+    assert_eq!([Some(1), Some(2), Some(3)].map(|n| up(7, n)), [(3, 3), (1, 2), (1, 3)]);
+    // As many parallel links as divide the three evenly.
+    assert_eq!((up(3, None), up(7, None)), ((1, 3), (1, 3)));
+}
+
 /// Flows over each link of a switch, by (device, port), if each endpoint sends to the one half of all on.
 fn flows_to_the_other_half(config: &FabricConfig) -> BTreeMap<(u32, u8), u32> {
     let wires = wires(config);

@@ -587,6 +587,19 @@ fn suspicious_settings_are_warned_of() {
         .expect("a list")
         .push(json!({"name": "g", "from": "ep/0", "to": "ep/2", "arrivals": {"poisson": {"load": 0.6}}}));
     assert_eq!(codes(&more), ["SC070"]);
+    // Not if one of them begins when the other is over, by its clock or because it has made all that it
+    // makes: 1 000 packets of 112 ns each on the link, at a load of 0.6, take 186.7 us.
+    let apart = |key: &str, ends: Value, start: &str| {
+        let mut apart = more.clone();
+        apart["traffic"][0][key] = ends;
+        apart["traffic"][0]["arrivals"]["poisson"]["load"] = json!(0.6);
+        apart["traffic"][1]["start"] = json!(start);
+        codes(&apart)
+    };
+    assert_eq!(apart("stop", json!("50 us"), "49 us"), ["SC070"]);
+    assert!(apart("stop", json!("50 us"), "50 us").is_empty());
+    assert_eq!(apart("limit", json!(1_000), "186 us"), ["SC070"]);
+    assert!(apart("limit", json!(1_000), "187 us").is_empty());
     let mut tight = value.clone();
     tight["switch"] = json!({"input_buffers": 5});
     assert_eq!(codes(&tight), ["SC071"]);
