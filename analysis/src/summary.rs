@@ -88,7 +88,8 @@ pub struct VariantSummary {
     pub enumeration: Option<EnumerationSummary>,
     /// Stalls that the watchdog found.
     pub stalls: Vec<StallSummary>,
-    /// Writes that cleared GEN_EN while something was told through the port (VOQ-D34), if there are any.
+    /// Writes that cleared GEN_EN and left the neighbour with what it had been told (VOQ-D34), if there are
+    /// any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_stopped: Vec<LeftStoppedSummary>,
     /// Hashes of the run.
@@ -162,15 +163,14 @@ pub struct StallSummary {
     pub walk: Vec<String>,
 }
 
-/// GEN_EN of a port was cleared while its neighbour was told that queues are congested: nothing releases
-/// them.
+/// GEN_EN of a port was cleared, and its neighbour holds back to the end what is for congested ports.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeftStoppedSummary {
     /// When it was written.
     pub at_us: Num,
     /// The port.
     pub port: String,
-    /// Ports that were told as congested.
+    /// Ports that the neighbour takes for congested at the end of the run.
     pub congested: Vec<String>,
 }
 
@@ -185,10 +185,9 @@ pub struct FingerprintSummary {
 
 /// A write that left a neighbour with what it was told, in words.
 pub(crate) fn left_stopped_text(at_us: f64, port: &str, congested: &[&str]) -> String {
-    let are = if congested.len() == 1 { "is" } else { "are" };
     format!(
-        "GEN_EN of {port} was cleared at {} while its neighbour was told that {} {are} congested: no message \
-         releases what waits there for them",
+        "GEN_EN of {port} was cleared at {}, and its neighbour goes on to hold back what is for {}, of which \
+         it heard last that they are congested: no message releases it",
         time_text(at_us * 1e6),
         congested.join(", ")
     )
@@ -262,7 +261,7 @@ impl LeftStoppedSummary {
             port: name(left.port.0, left.port.1),
             congested: left.congested.iter().map(|&port| name(left.port.0, port)).collect(),
         };
-        report.run.outcome.left_stopped.iter().map(of).collect()
+        report.run.outcome.left_stopped(&report.run.config).iter().map(of).collect()
     }
 }
 

@@ -12,10 +12,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use crate::cut::{Cost, Ledger, Partition, Row, Spent, Threads, Whole};
-pub use crate::voq::LeftStopped;
 pub use crate::world::PipelineMode;
 pub use crate::world::footprint::footprint;
-pub use crate::world::outcome::{Outcome, Progress, StallReport};
+pub use crate::world::outcome::{LeftStopped, Outcome, Progress, StallReport};
 
 /// Which event list the kernel uses; results are equal with both.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

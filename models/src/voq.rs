@@ -17,6 +17,7 @@ use crate::packet::{List, MULTICAST_QUEUES, UNSTAGED, sole_port};
 use crate::ports::{PortSet, Ports};
 use lp_serial::control_symbol::ControlSymbol;
 use sim_core::{Event, EventKey, EventList, Time};
+use std::collections::BTreeMap;
 use voq_backpressure::codec::View;
 use voq_backpressure::originator::{Verdict, Written};
 use voq_backpressure::symbol::{Scope, Vc};
@@ -239,18 +240,6 @@ impl<P: Build> Links<P> {
     }
 }
 
-/// GEN_EN of a port was cleared while its neighbour was told that queues are congested: no message comes from
-/// there any more, so it goes on to hold back what is for them (VOQ-D34).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftStopped {
-    /// When it was written.
-    pub at: Time,
-    /// Device index, and port.
-    pub port: (u32, u8),
-    /// Ports of the device that were told as congested, in order.
-    pub congested: Vec<u8>,
-}
-
 /// What a switch has to say to its neighbours, and how it says it.
 #[derive(Clone, Debug)]
 pub(crate) struct Backpressure {
@@ -263,8 +252,8 @@ pub(crate) struct Backpressure {
     pub after_recovery: Vec<bool>,
     /// Scheduled losses of its messages.
     pub losses: Vec<Loss>,
-    /// What neighbours were told last, where GEN_EN was cleared meanwhile.
-    pub left_stopped: Vec<LeftStopped>,
+    /// Since when GEN_EN of a port is cleared that was set, by port.
+    pub silent: BTreeMap<u16, Time>,
 }
 
 /// The device that sends a message through `port` now, and the key at which the other end obeys it.
@@ -354,18 +343,14 @@ impl Backpressure {
     ) {
         let p = (port - self.base) as u16;
         let before = self.originator.block().port(p).has(csr::GEN_EN);
-        let ports = 0..self.delays.len() as u16;
-        let congested: Vec<u8> = ports
-            .filter(|&egress| before && self.originator.reported(p, egress))
-            .map(|at| at as u8)
-            .collect();
         let Written { marked, stale, .. } = self.originator.write_csr(p, value);
         let after = self.originator.block().port(p).has(csr::GEN_EN);
-        if before && !after && !congested.is_empty() {
-            let port = (links.ports[port.index()].rx.device, p as u8);
-            self.left_stopped.push(LeftStopped { at: cx.now(), port, congested });
-        }
         if before != after {
+            if after {
+                self.silent.remove(&p)
+            } else {
+                self.silent.insert(p, cx.now())
+            };
             let cold = &links.cold[port.index()];
             let begin = cx.now().0.saturating_add(cold.refresh_every);
             let owed = cold.refresh_event != u64::MAX;

@@ -152,6 +152,8 @@ pub(crate) struct End {
     serial: u32,
     /// Serial and start of the packet that the fabric has committed to the wire and that has not begun.
     committed: Option<(u32, u64)>,
+    /// A packet that observers saw when it was committed in packet granularity, with its start then.
+    shown: Option<(u32, u64)>,
     /// Serial and end of the packet on the wire.
     on_wire: Option<(u32, u64)>,
     /// Start and end of the last packet committed, and of the one before it.
@@ -323,6 +325,7 @@ impl End {
             held: Vec::new(),
             serial: 0,
             committed: None,
+            shown: None,
             on_wire: None,
             last: None,
             before: None,

@@ -1,10 +1,10 @@
 //! What a run of the world leaves behind.
 
+use crate::config::FabricConfig;
 use crate::link::symbol::WireChecked;
 use crate::observe::stats::{AgentStats, FlowLeft, FlowStats, LinkStats, PortStats};
 use crate::observe::totals::Totals;
 use crate::registers::enumeration::EnumerationReport;
-use crate::voq::LeftStopped;
 use sim_core::{Fingerprint, Time};
 
 /// A stall that the watchdog found.
@@ -31,6 +31,34 @@ pub enum Progress {
     Drained,
     /// The watchdog found a stall and the scenario says stop.
     Stalled,
+}
+
+/// GEN_EN of a port was cleared, and its neighbour goes on to hold back what is for ports of which it heard
+/// last that they are congested: no message comes from there any more (VOQ-D34).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftStopped {
+    /// When it was written.
+    pub at: Time,
+    /// Device index, and port.
+    pub port: (u32, u8),
+    /// Ports of the device that its neighbour takes for congested, in order.
+    pub congested: Vec<u8>,
+}
+
+impl Outcome {
+    /// Writes after which a neighbour was left with what it had been told, and is to the end.
+    pub fn left_stopped(&self, config: &FabricConfig) -> Vec<LeftStopped> {
+        let across = |port: (u32, u8)| {
+            let link = config.links.iter().find(|link| [link.a, link.b].contains(&port))?;
+            Some(if link.a == port { link.b } else { link.a })
+        };
+        let left = |&(port, at): &((u32, u8), Time)| {
+            let neighbour = across(port)?;
+            let (_, congested) = self.held.iter().find(|(held, _)| *held == neighbour)?;
+            Some(LeftStopped { at, port, congested: congested.clone() })
+        };
+        self.silent.iter().filter_map(left).collect()
+    }
 }
 
 /// What is left after a run besides what the probe collected.
@@ -62,9 +90,11 @@ pub struct Outcome {
     pub trajectory: Fingerprint,
     /// Stalls found.
     pub stalls: Vec<StallReport>,
-    /// Writes that cleared GEN_EN while something was told through the port, in the order of devices, then of
-    /// time.
-    pub left_stopped: Vec<LeftStopped>,
+    /// Ports whose GEN_EN was cleared during the run and is 0 at its end, with when, in the order of devices.
+    pub silent: Vec<((u32, u8), Time)>,
+    /// What the neighbour of a port has said last, as far as it arrived: its congested ports, if there are
+    /// any.
+    pub held: Vec<((u32, u8), Vec<u8>)>,
     /// Events handled by the kernel.
     pub events: u64,
     /// Packets that crossed a link.
@@ -93,8 +123,10 @@ pub(crate) fn add_part(all: &mut Outcome, part: Outcome, own: impl Fn(u32) -> bo
     all.ports.sort_by_key(|(device, port, _)| (*device, *port));
     all.links.extend(part.links.into_iter().filter(|(device, ..)| own(*device)));
     all.links.sort_by_key(|(device, port, _)| (*device, *port));
-    all.left_stopped.extend(part.left_stopped.into_iter().filter(|left| own(left.port.0)));
-    all.left_stopped.sort_by_key(|left| (left.port.0, left.at));
+    all.silent.extend(part.silent.into_iter().filter(|(port, _)| own(port.0)));
+    all.held.extend(part.held.into_iter().filter(|(port, _)| own(port.0)));
+    all.silent.sort_unstable();
+    all.held.sort_unstable();
     all.outcome.merge(&part.outcome);
     all.trajectory.merge(&part.trajectory);
     all.events += part.events;

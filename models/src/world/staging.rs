@@ -11,11 +11,12 @@ use crate::observe::Build;
 use crate::packet::{List, UNSTAGED};
 use crate::ports::{PortSet, Ports, of_several};
 use crate::switch::{COPIED, Cell};
-use crate::voq::{Backpressure, LeftStopped, losses};
+use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
 use lp_serial::link::Channels;
-use sim_core::{Event, EventList};
+use sim_core::{Event, EventList, Time};
+use std::collections::BTreeMap;
 use voq_backpressure::csr::{self, Support};
 use voq_backpressure::originator::{Options, Verdict};
 use voq_backpressure::receiver::Reception;
@@ -190,10 +191,34 @@ impl<P: Build> Fabric<P> {
         }
     }
 
-    /// Writes that left neighbours with what they had been told.
-    pub(super) fn left_stopped(&self) -> Vec<LeftStopped> {
+    /// Ports whose GEN_EN was cleared during the run, and when.
+    pub(super) fn silent(&self) -> Vec<((u32, u8), Time)> {
         let all = self.switches.iter().filter_map(|switch| switch.backpressure.as_deref());
-        all.flat_map(|backpressure| backpressure.left_stopped.iter().cloned()).collect()
+        let of = |own: &Backpressure| {
+            let device = self.links.ports[own.base.index()].rx.device;
+            own.silent.iter().map(move |(&port, &at)| ((device, port as u8), at)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = all.flat_map(of).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// What ports were told last of their neighbours.
+    pub(super) fn held(&self) -> Vec<((u32, u8), Vec<u8>)> {
+        let mut all = Vec::new();
+        for (index, cold) in self.links.cold.iter().enumerate() {
+            let Some(staging) = &cold.staging else { continue };
+            let stopped = |port: &u16| staging.vcs.iter().any(|vc| staging.receiver.is_congested(vc, *port));
+            let congested: Vec<u8> =
+                (0..staging.receiver.map().ports()).filter(stopped).map(|port| port as u8).collect();
+            if !congested.is_empty() {
+                let device = self.links.ports[index].rx.device;
+                let number = self.links.nodes.number(device, PortId::new(index as u32));
+                all.push(((device, number), congested));
+            }
+        }
+        all.sort_unstable();
+        all
     }
 
     fn build_originator(&mut self, d: usize, s: &crate::config::SwitchConfig, long: &[bool]) {
@@ -258,7 +283,7 @@ impl<P: Build> Fabric<P> {
             delays: rules.iter().map(|rules| rules.generation_delay.0).collect(),
             after_recovery: rules.iter().map(|rules| rules.after_recovery).collect(),
             losses: losses(&config, d as u32),
-            left_stopped: Vec::new(),
+            silent: BTreeMap::new(),
         }));
     }
 }

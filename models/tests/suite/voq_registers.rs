@@ -1,9 +1,9 @@
 //! Writes to VoQ registers and thresholds while traffic runs: Table 5-4 of Part 12, all its rows and the ways
 //! between them; and what a comparison of levels says of what waits.
 use crate::common::*;
+use models::Outcome;
 use models::config::*;
 use models::voq_backpressure::csr::{GEN_EN, PART, XOFF};
-use models::{LeftStopped, Outcome};
 use sim_core::{Duration, Time};
 
 const END: u64 = 400 * T;
@@ -240,22 +240,32 @@ fn a_lower_on_stops_at_once() {
 
 /// GEN_EN of a port is cleared while its neighbour has been told that port 2 is congested (VOQ-D34): nothing
 /// is sent there any more, what it holds back stands for good, and the run tells of the write. It does not
-/// where nothing had been told, nor of a port whose GEN_EN stays.
+/// where nothing had been told, nor of a port whose GEN_EN stays or comes back.
 #[test]
 fn who_falls_silent_leaves_its_neighbour_stopped() {
-    let mut net = standing(Verdict::Shared, (9, 0), 10, 0);
-    write(&mut net, 2 * T, 1, GEN_EN, 0);
-    write(&mut net, 100 * T, 0, GEN_EN, 0);
-    write(&mut net, 110 * T, 3, PART, PART);
-    let (log, outcome) = net.run(6_000 * T);
-    let left = LeftStopped { at: Time(100 * T), port: (4, 0), congested: vec![2] };
-    assert_eq!(outcome.left_stopped, [left]);
-    // The other neighbour hears of both edges, this one of the first.
+    let run = |writes: &[(u64, u8, u32, u32)], delay: u64| {
+        let mut net = standing(Verdict::Shared, (9, 0), 10, delay);
+        writes.iter().for_each(|&(at, port, mask, value)| write(&mut net, at * T, port, mask, value));
+        let (log, outcome) = net.run(6_000 * T);
+        let left = outcome.left_stopped(&net.config);
+        (log, left.into_iter().map(|left| (left.at.0 / T, left.port, left.congested)).collect::<Vec<_>>())
+    };
+    let (log, left) = run(&[(2, 1, GEN_EN, 0), (100, 0, GEN_EN, 0)], 0);
+    assert_eq!(left, [(100, (4, 0), vec![2])]);
+    // The one neighbour hears of the first edge alone, another of none, the third of both.
     let [(stop, end)] = log.stops(0, 0, 2)[..] else { panic!("{:?}", log.edges) };
     assert!(stop < 20 * T && end == u64::MAX, "{stop} {end}");
     assert!(log.stops(1, 0, 2).is_empty(), "{:?}", log.edges);
     let [(_, end)] = log.stops(3, 0, 2)[..] else { panic!("{:?}", log.edges) };
     assert!(end < 6_000 * T);
+    // With a delay of 50 T: the XON of port 3 is due, and what was told stands; the XOFF is due, and never
+    // leaves.
+    let on_off = [(100, 3, XOFF, XOFF), (200, 3, XOFF, 0)];
+    assert_eq!(run(&[&on_off[..], &[(210, 1, GEN_EN, 0)]].concat(), 50 * T).1, [(210, (4, 1), vec![2, 3])]);
+    assert_eq!(run(&[on_off[0], (110, 1, GEN_EN, 0)], 50 * T).1, [(110, (4, 1), vec![2])]);
+    assert_eq!(run(&[on_off[0], (10, 1, GEN_EN, 0)], 50 * T).1, []);
+    // Who speaks again says all anew.
+    assert_eq!(run(&[&on_off[..], &[(210, 1, GEN_EN, 0), (400, 1, GEN_EN, GEN_EN)]].concat(), 0).1, []);
 }
 
 /// Nine packets wait, and the ninth has stopped their queue. An `off` of 9 releases it when it is written,

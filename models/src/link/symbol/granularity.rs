@@ -64,6 +64,7 @@ impl End {
                 self.on_wire = Some((serial, until)).filter(|_| until > key.time().0);
             } else {
                 self.committed = Some((serial, flight.start));
+                self.shown = self.committed;
             }
             if flight.arrival > key {
                 let ack_id = next_ack_id.wrapping_sub(begun.saturating_sub(n) as u8);

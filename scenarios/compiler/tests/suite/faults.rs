@@ -53,6 +53,45 @@ fn run(faults: &Value) -> (Vec<u64>, Outcome) {
     (log.0, outcome)
 }
 
+/// Observers see each transmission once, also that of a packet that was committed in packet granularity and
+/// starts when its link has symbols, because a bit error strikes: as many as links count, with those that are
+/// sent again.
+#[test]
+fn a_transmission_is_seen_once() {
+    let mut repeated = 0;
+    let ends = [["A", "up:0"], ["B", "up:1"], ["up:2", "dn:0"], ["C", "dn:1"], ["D", "dn:2"], ["F", "up:3"]];
+    let links: Vec<Value> = ends.iter().map(|[a, b]| json!({"a": a, "b": b})).collect();
+    let mut devices: Vec<Value> =
+        ["A", "B", "C", "D", "F"].iter().map(|name| json!({ "name": name })).collect();
+    devices.extend([json!({"name": "up", "ports": 4}), json!({"name": "dn", "ports": 3})]);
+    for seed in 0..12 {
+        let value = json!({
+            "name": "test", "seed": seed, "run": {"until": "400 us", "warmup": "0 ps"},
+            "topology": {"explicit": {"devices": devices, "links": links}},
+            "voq": {"enabled": true, "thresholds": {"on": 3, "off": 1}, "verdict": "per_ingress"},
+            "endpoint": {"host": {"protocol_clock": 1, "rx_service": {"exponential": "300 ns"}}},
+            "traffic": [
+                {"name": "p", "from": "A", "to": "F", "arrivals": {"saturated": {}}},
+                {"name": "q", "from": "C", "to": "F", "size": 1000, "echo": {},
+                 "arrivals": {"constant": {"interval": "1 us"}}}
+            ],
+            "faults": {"bit_errors": [{"link": "*", "rate": 1e-5}]}
+        });
+        let plan = load(&value.to_string(), "test.json", &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+        let variant = &plan.variants[0];
+        let options = RunOptions { wire_check: true, ..RunOptions::default() };
+        let mut log = Log::default();
+        let mut simulation = Watched::new(variant.config.clone(), options, &mut log);
+        simulation.run(variant.until, u64::MAX);
+        let outcome = simulation.finish();
+        let sums = outcome.links.iter().map(|(.., stats)| [stats.packets, stats.repeated]);
+        let [first, again] = sums.fold([0, 0], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
+        assert_eq!(outcome.wire_checked.packets, first + again, "seed {seed}");
+        repeated += again;
+    }
+    assert!(repeated > 100, "{repeated}");
+}
+
 /// A link is down while anything keeps it down: the union of all faults, and for good if one of them is.
 #[test]
 fn a_link_comes_back_when_the_last_fault_is_over() {
