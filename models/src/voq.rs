@@ -346,10 +346,9 @@ impl Backpressure {
         let Written { marked, stale, .. } = self.originator.write_csr(p, value);
         let after = self.originator.block().port(p).has(csr::GEN_EN);
         if before != after {
-            if after {
-                self.silent.remove(&p)
-            } else {
-                self.silent.insert(p, cx.now())
+            match after {
+                true => self.silent.remove(&p),
+                false => self.silent.insert(p, cx.now()),
             };
             let cold = &links.cold[port.index()];
             let begin = cx.now().0.saturating_add(cold.refresh_every);

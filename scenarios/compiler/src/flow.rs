@@ -456,8 +456,8 @@ impl Traffic<'_> {
 
     fn warn_overload(&self, c: &mut Compiler<'_>) {
         let end = c.run.until;
-        let mut over = self.loads.iter().map(|(device, asks)| (*device, most(asks, end)));
-        let mut over = over.by_ref().filter(|(_, (load, ..))| load.above_one());
+        let all = self.loads.iter().map(|(device, asks)| (*device, most(asks, end)));
+        let mut over = all.filter(|(_, (load, ..))| load.above_one());
         let Some((first, (load, from, lasts))) = over.next() else { return };
         let concerned = 1 + over.count();
         let since = if from > Time::ZERO { format!(" from {} on", time_text(from.0)) } else { String::new() };

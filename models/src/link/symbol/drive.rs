@@ -137,8 +137,7 @@ impl<P: Build> Links<P> {
             end.suspect = true;
         }
         let packet = end.held(start.packet).packet;
-        // What was committed before the link changed its granularity has been shown, if it starts as it was
-        // to.
+        // What was committed before the link changed its granularity was shown then, with this start.
         let shown = self.end(port).shown.take_if(|shown| *shown == (start.packet, now)).is_some();
         if self.ports[port.index()].rx.special & special::CHECK != 0 && !shown {
             let again = self.end(port).held(start.packet).again;
