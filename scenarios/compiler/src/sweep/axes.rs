@@ -457,7 +457,6 @@ impl Reader<'_> {
     }
 }
 
-/// Picoseconds in a unit of time: scenarios take whole ones only.
 /// Whether two values mean the same wherever both may stand: `0.5`, `"1/2"` and `"50 %"`; `"1 us"` and
 /// `"1000 ns"`.
 fn is_same(one: &Value, other: &Value) -> bool {
@@ -476,6 +475,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     one == other || text(one).zip(text(other)).is_some_and(|(one, other)| same(&one, &other))
 }
 
+/// Picoseconds in a unit of time: scenarios take whole ones only.
 fn picoseconds(unit: &str) -> Option<f64> {
     units::time(&format!("1 {unit}")).ok().map(|ps| ps as f64)
 }
