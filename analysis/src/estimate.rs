@@ -14,8 +14,10 @@ pub struct Estimate {
     pub half_width: f64,
 }
 
-/// Batches of the batch-means intervals.
+/// Parts of the measured time that intervals of means begin with.
 pub const BATCHES: usize = 32;
+/// Batches that these parts are joined to, too.
+const JOINED: [usize; 3] = [16, 8, 4];
 /// Observations averaged into one before the search for the warm-up cut (White 1997: MSER-5).
 pub const MSER_BATCH: usize = 5;
 
@@ -55,22 +57,6 @@ pub fn mser5(series: &[f64]) -> WarmupCut {
     WarmupCut { drop: best.1 * MSER_BATCH, steady: best.1 < last }
 }
 
-/// A mean with the half width of its 95 % confidence interval.
-#[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Interval {
-    /// Estimate.
-    pub mean: f64,
-    /// Half width; not a number with fewer than two batches.
-    pub half_width: f64,
-}
-
-/// Mean of the batch values with a 95 % Student t interval.
-pub fn batch_interval(batches: &[f64]) -> Interval {
-    let n = batches.len() as f64;
-    let mean = batches.iter().sum::<f64>() / n;
-    Interval { mean, half_width: half_width(batches) }
-}
-
 /// Half width of the 95 % Student t interval of the mean of independent values.
 pub fn half_width(batches: &[f64]) -> f64 {
     if batches.len() < 2 {
@@ -93,6 +79,11 @@ pub fn half_width(batches: &[f64]) -> f64 {
 /// lower mean, and too narrow. Not a number where one batch holds nearly all: nothing says how others like
 /// it would be.
 pub fn weighted_half_width(batches: &[(f64, f64)]) -> f64 {
+    weighted(batches).map_or(f64::NAN, |(_, half_width)| half_width)
+}
+
+/// Degrees of freedom of a mean over things in batches, and half the width of its 95 % interval, if any.
+fn weighted(batches: &[(f64, f64)]) -> Option<(u32, f64)> {
     let all: f64 = batches.iter().map(|batch| batch.1).sum();
     let mean = batches.iter().map(|batch| batch.0).sum::<f64>() / all;
     let filled =
@@ -100,11 +91,34 @@ pub fn weighted_half_width(batches: &[(f64, f64)]) -> f64 {
     let squares: f64 = filled().map(|(_, weight)| weight * weight).sum();
     let freedom = libm::round(1.0 / squares - 1.0);
     if all == 0.0 || freedom < 1.0 {
-        return f64::NAN;
+        return None;
     }
     let moved = |(value, weight): (f64, f64)| weight * (value - mean) / (1.0 - weight);
     let spread: f64 = filled().map(moved).map(|moved| moved * moved).sum();
-    t_of_95(freedom as u32) * libm::sqrt((1.0 - squares) * spread)
+    Some((freedom as u32, t_of_95(freedom as u32) * libm::sqrt((1.0 - squares) * spread)))
+}
+
+/// Half width of the 95 % interval of a mean over things that come in parts of a run, one after the other; of
+/// each part their sum and their number. It is the widest of those of the parts ([`weighted_half_width`]),
+/// and of sixteen, eight and four batches of neighbours.
+///
+/// Parts of a queue near saturation are short beside the time in which it forgets, so neighbours are alike
+/// and their spread says too little. Longer batches depend less on each other, and to take the widest needs
+/// no decision by the same data. On the queue M/D/1 at a load of 0.9 this holds the true mean in 93 of 100
+/// runs of 8 800 packets, where the parts alone do in 85; it is wider by a half where they are independent.
+/// `analysis/tests/suite/coverage.rs` measures it. Batches of which less than three weigh anything count for
+/// nothing: where a flow ends halfway two are left of four.
+pub fn batched_half_width(parts: &[(f64, f64)]) -> f64 {
+    let n = parts.len();
+    let join = |count: usize| -> Vec<(f64, f64)> {
+        let sum = |batch: &[(f64, f64)]| {
+            batch.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+        };
+        (0..count).map(|batch| sum(&parts[batch * n / count..(batch + 1) * n / count])).collect()
+    };
+    let joined = JOINED.into_iter().filter(|&count| count < n).filter_map(|count| weighted(&join(count)));
+    let joined = joined.filter(|&(freedom, _)| freedom > 1).map(|(_, half_width)| half_width);
+    joined.fold(weighted_half_width(parts), f64::max)
 }
 
 /// Half width of the 95 % interval of an estimate from all data, from the same estimate of equal parts of
@@ -347,9 +361,7 @@ mod tests {
     #[test]
     fn interval_of_known_batches() {
         // mean 3, variance 2.5, n = 5: 2.776445105 * sqrt(0.5)
-        let interval = batch_interval(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert_eq!(interval.mean, 3.0);
-        assert!((interval.half_width - 1.963_243_161).abs() < 1e-8);
+        assert!((half_width(&[1.0, 2.0, 3.0, 4.0, 5.0]) - 1.963_243_161).abs() < 1e-8);
         assert!(half_width(&[1.0]).is_nan());
         assert_eq!(half_width(&[2.0, 2.0, 2.0]), 0.0);
     }
@@ -369,6 +381,23 @@ mod tests {
         assert!(weighted_half_width(&[(500.0, 50.0), (3.0, 1.0), (4.0, 1.0), (3.0, 1.0)]).is_nan());
         assert!(weighted_half_width(&[(3.0, 1.0)]).is_nan() && weighted_half_width(&[(0.0, 0.0)]).is_nan());
         assert!(weighted_half_width(&[]).is_nan());
+    }
+
+    /// By hand: eight parts of one each that go up in the middle, 0 0 0 0 2 2 2 2, have the mean 1, a
+    /// variance of 8 / 7 and an interval of 2.364624252 * sqrt(1 / 7). As four batches they are 0 0 2 2 with
+    /// a variance of 4 / 3: 3.182446305 * sqrt(1 / 3), which is wider. With parts that alternate all batches
+    /// are alike, and the parts are widest. A flow that is over after four parts has two of four batches, of
+    /// which nothing is told: its parts are.
+    #[test]
+    fn the_widest_batches_make_the_interval_of_a_mean() {
+        let ones = |values: [f64; 8]| values.map(|value| (value, 1.0));
+        let near = |half: f64, law: f64| assert!((half - law).abs() < 1e-8, "{half} {law}");
+        near(batched_half_width(&ones([0., 0., 0., 0., 2., 2., 2., 2.])), 3.182_446_305 / 3.0_f64.sqrt());
+        near(batched_half_width(&ones([0., 2., 0., 2., 0., 2., 0., 2.])), 2.364_624_252 / 7.0_f64.sqrt());
+        let mut over = ones([0., 0., 2., 2., 0., 0., 0., 0.]);
+        over[4..].fill((0.0, 0.0));
+        near(batched_half_width(&over), 3.182_446_305 / 3.0_f64.sqrt());
+        assert!(batched_half_width(&[]).is_nan() && batched_half_width(&[(3.0, 1.0)]).is_nan());
     }
 
     /// Two of four thousand say nothing, two of two all; six bound their median.

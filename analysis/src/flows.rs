@@ -447,7 +447,7 @@ impl BooksSummary {
 /// A distribution of latencies.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatencySummary {
-    /// Mean, interval from 32 batch means.
+    /// Mean, interval from batch means.
     pub mean: EstimateSummary,
     /// Median, interval from segments of the run.
     pub p50: EstimateSummary,

@@ -3,8 +3,7 @@
 use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
-    BATCHES, Estimate, TREND_BATCHES, half_width, mser5, quantile_samples, sectioned, wanders,
-    weighted_half_width,
+    BATCHES, Estimate, TREND_BATCHES, batched_half_width, mser5, quantile_samples, sectioned, wanders,
 };
 use crate::laws;
 use crate::num::clock_text;
@@ -602,13 +601,12 @@ impl Gathered {
         let spread = Segment::from(&all);
         let segments = &self.segments[first..];
         let batches = self.batches(senders, window, collector);
-        let per_batch = |value: &dyn Fn(&Part) -> Option<f64>| {
-            half_width(&batches.iter().filter_map(value).collect::<Vec<f64>>())
+        let per = |of: &dyn Fn(&Part) -> (u128, u128)| {
+            let of = |part: &Part| (of(part).0 as f64, of(part).1 as f64);
+            batched_half_width(&batches.iter().map(of).collect::<Vec<_>>())
         };
-        let per_packet = |sum: &dyn Fn(&Bin) -> u128| {
-            let of = |(_, bin): &Part| (ratio(sum(bin), 1), ratio(bin.packets.into(), 1));
-            weighted_half_width(&batches.iter().map(of).collect::<Vec<_>>())
-        };
+        let per_packet = |sum: &dyn Fn(&Bin) -> u128| per(&|(_, bin)| (sum(bin), bin.packets.into()));
+        let could_send = |span: &(u64, u64)| senders.time(span.0, span.1);
         let sources = senders.since.len() as u64;
         let first_start = senders.first();
         let capacity = senders.time(window.from_ps, window.to_ps);
@@ -629,27 +627,16 @@ impl Gathered {
             offered_load,
             accepted_load: Estimate {
                 value: accepted_load,
-                half_width: per_batch(&|(span, bin)| {
-                    let time = senders.time(span.0, span.1);
-                    (time > 0 || sources == 0).then(|| ratio(bin.link_ps.into(), time))
-                }),
+                half_width: per(&|(span, bin)| (bin.link_ps.into(), could_send(span))),
             },
             goodput_gbps: Estimate {
                 value: gbps(delivered.payload, senders.longest(window.from_ps, window.to_ps)),
-                half_width: per_batch(&|(span, bin)| {
-                    let ps = senders.longest(span.0, span.1);
-                    (ps > 0).then(|| gbps(bin.payload, ps))
-                }),
+                half_width: 8_000.0
+                    * per(&|(span, bin)| (bin.payload.into(), senders.longest(span.0, span.1).into())),
             },
-            per_slot: slot.filter(|_| sources > 0).map(|slot| {
-                let rate = |packets: u64, time: u128| ratio(u128::from(packets) * u128::from(slot), time);
-                Estimate {
-                    value: rate(delivered.packets, capacity),
-                    half_width: per_batch(&|(span, bin)| {
-                        let time = senders.time(span.0, span.1);
-                        (time > 0).then(|| rate(bin.packets, time))
-                    }),
-                }
+            per_slot: slot.filter(|_| sources > 0).map(|slot| Estimate {
+                value: ratio(u128::from(delivered.packets) * u128::from(slot), capacity),
+                half_width: slot as f64 * per(&|(span, bin)| (bin.packets.into(), could_send(span))),
             }),
             closed_loop: false,
             mixed_loops: false,

@@ -291,7 +291,28 @@ impl Path {
         });
         turns.max().unwrap_or(0)
     }
+
+    /// How long these packets take in the long run, again and again, ps: [`Self::turn`] at least, and more
+    /// where those of other lengths find no buffer meanwhile.
+    pub fn sustained(&self, packets: &[u32]) -> u64 {
+        let (busy, turn) = (self.busy(packets), self.turn(packets));
+        // What comes back in half the time holds nobody up.
+        if packets.is_empty() || 2 * turn < busy {
+            return busy;
+        }
+        let most = self.hops.iter().map(|hop| self.buffers(hop).min(hop.ack_window)).max().unwrap_or(0);
+        // Long enough that a turn more or less is less than a hundredth.
+        let times = most.saturating_mul(LONG_RUN).div_ceil(packets.len() as u64);
+        let all = packets.repeat(2 * times as usize);
+        let mut ready = vec![0; all.len()];
+        self.pass(&all, &mut ready);
+        let half = times as usize * packets.len();
+        (ready[2 * half - 1] - ready[half - 1]) / times
+    }
 }
+
+/// Turns of all buffers of a link that are a long run.
+const LONG_RUN: u64 = 64;
 
 /// How long packets take, again and again, that keep one of so many places each for these times: the one that
 /// comes that many later has the same place.

@@ -10,6 +10,9 @@ use scheduled_transfer::wire::HEADER_BYTES;
 /// Octets of a frame around the payload of an operation.
 const FRAME_OCTETS: u32 = (ethernet::OVERHEAD_BYTES + HEADER_BYTES) as u32;
 
+/// Frames of Data that are followed one by one; more keep their pace.
+const FOLLOWED: u64 = 4_096;
+
 /// Octets of a word, which a FetchOp brings.
 const WORD: u32 = 8;
 
@@ -208,16 +211,22 @@ impl TransferPath {
 
     /// From the start of the first frame with so many octets of Data to the end of the last, ps.
     fn octets(&self, octets: u64) -> u64 {
+        self.through(octets, [0, 0])
+    }
+
+    /// From when the software of the source takes the first frame with so many octets of Data to when that of
+    /// the destination has the last, ps. They take so long for each, one after the other.
+    fn through(&self, octets: u64, [tx, rx]: [u64; 2]) -> u64 {
         let (whole, rest) = (octets / u64::from(self.stu), (octets % u64::from(self.stu)) as u32);
         let frames = whole as usize + usize::from(rest > 0);
-        let mut ready = vec![0; frames];
+        let mut ready: Vec<u64> = (1..=frames as u64).map(|frame| frame.saturating_mul(tx)).collect();
         for leg in &self.legs {
             let last = leg.carrier.packets(rest);
             let mut all = vec![&leg.data[..]; whole as usize];
             all.resize(frames, &last[..]);
             leg.pass(&leg.there, &all, &mut ready);
         }
-        ready.last().copied().unwrap_or(0)
+        ready.into_iter().fold(0, |free, at| free.max(at).saturating_add(rx))
     }
 
     /// From the start of a Control operation towards the destination to its end, ps.
@@ -332,12 +341,10 @@ impl TransferPath {
 
     /// From the Clear_To_Send of a Block to its last octet, ps: what a window has to cover.
     pub fn block_latency(&self, block: u64) -> u64 {
-        let frames = self.frames(block);
-        let links = self.control_back() + self.data(frames);
-        // Behind the first frame the others keep the pace of the slowest part.
-        let [(wire, _), (turn, _), _, (sending, _), (receiving, _), _] = self.parts(block);
-        let slower = sending.max(receiving).saturating_sub(wire.max(turn)) * (frames - 1) / frames;
-        links.saturating_add(self.software()).saturating_add(slower)
+        let [source, destination] = self.hosts;
+        let data = self.through(block, [source.tx, destination.rx]);
+        let permission = destination.tx.saturating_add(source.rx);
+        self.control_back().saturating_add(data).saturating_add(permission)
     }
 
     /// The time of a Block at the best rate that a Transfer by these settings can have, without
@@ -356,6 +363,12 @@ impl TransferPath {
             Operation::ReadBack => [self.parts(block), self.reversed().parts(block)].concat(),
             _ => self.parts(block).to_vec(),
         };
+        let ways = match job.operation {
+            Operation::FetchOp => vec![],
+            Operation::ReadBack => vec![self.clone(), self.reversed()],
+            _ => vec![self.clone()],
+        };
+        bounds.extend(ways.iter().map(|way| (way.sustained(block), Bound::Buffers)));
         // What goes into a region, or comes from there, needs no permission.
         if job.operation.is_in_region() {
             bounds.retain(|(_, bound)| *bound != Bound::Permissions);
@@ -365,10 +378,8 @@ impl TransferPath {
             *time = time.saturating_mul(stripes);
         }
         if !job.operation.is_in_region() {
-            let spare = spare(slots);
-            let counted = slots != u16::MAX;
             // The questions for Slots: each Clear_To_Send takes one, and so does Data that is delivered.
-            let asked = |taken: u64| if counted { self.question().saturating_mul(taken) / spare } else { 0 };
+            let asked = |taken: u64| self.asked(taken, slots);
             let window = self.block_latency(block).div_ceil(job.enabled());
             bounds.push((window.saturating_add(asked(1)).saturating_mul(stripes), Bound::Window));
             if job.notify {
@@ -387,6 +398,18 @@ impl TransferPath {
         bounds.push((self.upper(job, &end.upper, slots).saturating_mul(stripes), Bound::Upper));
         // Of equal ones the first.
         bounds.into_iter().rev().max_by_key(|&(time, _)| time).unwrap_or((0, Bound::Links))
+    }
+
+    /// How long questions for Slots take that so many of them cause, of an end with `slots`, if nothing else
+    /// goes on meanwhile, ps.
+    pub fn asked(&self, taken: u64, slots: u16) -> u64 {
+        if slots == u16::MAX { 0 } else { self.question().saturating_mul(taken) / spare(slots) }
+    }
+
+    /// How long a Block of so many octets takes in the long run on the links, whose receive buffers come back
+    /// later, ps.
+    fn sustained(&self, block: u64) -> u64 {
+        self.paced(block, |leg, packets| leg.there.sustained(packets))
     }
 
     /// How long the upper layer of the destination, like this one, keeps a Block busy, ps: its
@@ -486,10 +509,10 @@ impl TransferPath {
     }
 
     /// How long one operation of `end` takes at least from its beginning to its end, without other traffic,
-    /// if a Block takes `pace` at the best rate, ps: its questions, answers and Data one after the other.
-    pub fn alone(&self, end: &TransferConfig, pace: u64) -> u64 {
+    /// ps: its questions, answers and Data one after the other. Slots and the upper layer do not count.
+    pub fn alone(&self, end: &TransferConfig) -> u64 {
         let job = &end.job;
-        let data = |way: &Self| way.data_time(job.bytes, job.unit(), pace);
+        let data = |way: &Self| way.data_time(job);
         // Request_To_Send, Clear_To_Send, Data and the answer to it. Of a Read it is Request_To_Receive,
         // Request_To_Send, Clear_To_Send, Data.
         let transfer =
@@ -528,17 +551,32 @@ impl TransferPath {
         TransferPath { legs, hosts: [destination, source], stu: self.stu }
     }
 
-    /// From the start of the first Data of so many octets to the end of the last, through the software, ps.
-    fn data_time(&self, octets: u64, block: u64, pace: u64) -> u64 {
-        let first = octets.min(block);
-        // Behind the first frame the others keep the pace of a host that is slower than the links.
+    /// From when the source takes the first Data of an operation to when the destination has the last, at
+    /// least, and the software of the answer, ps: all Data goes on at once, and no Block begins before the
+    /// one that leaves it a place in the window is there.
+    fn data_time(&self, job: &TransferJob) -> u64 {
         let [source, destination] = self.hosts;
-        let slower = source.tx.max(destination.rx).saturating_sub(self.data_pace());
-        let held = slower.saturating_mul(self.frames(first).saturating_sub(1));
-        let more = u128::from(octets - first) * u128::from(pace) / u128::from(block);
-        let more = u64::try_from(more).unwrap_or(u64::MAX);
-        let first = self.octets(first).saturating_add(self.software()).saturating_add(held);
-        first.saturating_add(more)
+        let answer = destination.tx.saturating_add(source.rx);
+        let frame = self.data_busy().max(source.tx).max(destination.rx);
+        let at_once = |octets: u64| {
+            let long = octets.saturating_sub(FOLLOWED * u64::from(self.stu)) / u64::from(self.stu);
+            let followed = self.through(octets - long * u64::from(self.stu), [source.tx, destination.rx]);
+            followed.saturating_add(long.saturating_mul(frame))
+        };
+        let (octets, block) = (job.bytes, job.unit());
+        let window = (job.enabled() / u64::from(job.concurrent).min(job.count).max(1)).max(1);
+        let behind = octets.div_ceil(block).saturating_sub(1);
+        let (windows, first) = (behind / window, (behind % window + 1) * block);
+        let in_windows = match windows {
+            0 => 0,
+            _ => {
+                // The last Block may be shorter.
+                let shorter = at_once(block) - at_once(octets - behind * block);
+                let windows = windows.saturating_mul(self.block_latency(block));
+                at_once(first).saturating_add(windows).saturating_sub(shorter)
+            }
+        };
+        at_once(octets).max(in_windows).saturating_add(answer)
     }
 
     /// STUs that the links of the way carry in a time, ps.

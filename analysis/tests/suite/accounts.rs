@@ -7,6 +7,7 @@ use analysis::protocol::session::SessionSummary;
 use analysis::protocol::transfer::TransferSummary;
 use analysis::require::{Verdict, judge};
 use analysis::requirement::{Dimension, Limit, Relation, Requirement, Subjects};
+use models::stats::TransferTotals;
 use serde_json::{Value, json};
 
 /// A star of so many endpoints, with a flow.
@@ -61,6 +62,35 @@ fn a_multicast_packet_is_asked_for_by_each_member() {
     stopped.required = vec![requirement(0.2), requirement(0.201)];
     let verdicts: Vec<Verdict> = judge(&stopped).iter().map(|judged| judged.verdict).collect();
     assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail]);
+}
+
+/// A connection is taken down by the end that did not ask for it, later and later. Law: whatever was begun is
+/// complete, given up or under way, each once, and what was begun in vain is told as failed. The upper layer
+/// is slow, so the end of a Write may be known while its connection is taken down: nothing is read back then.
+#[test]
+fn transfers_of_a_connection_that_is_taken_down_are_in_the_books() {
+    for operation in ["write", "read", "read_back", "put", "get", "fetch_op"] {
+        let mut seen = [0, 0];
+        for after in (0..24_u32).map(|step| step * 500) {
+            let mut st = json!({
+                "operation": operation, "bytes": 8, "count": 3, "concurrent": 2,
+                "disconnect_after": format!("{after} ns"),
+            });
+            if ["write", "read", "read_back"].contains(&operation) {
+                st["upper"] = json!({"header": "2 us"});
+            }
+            let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "st": st});
+            let report = report(&star(2, "60 us", flow));
+            let ends: &TransferTotals = report.run.outcome.totals.one().expect("one flow");
+            let (completed, given_up) = (ends.stats.completed, ends.stats.aborted.iter().sum::<u64>());
+            assert_eq!((ends.stats.begun, ends.under_way), (completed + given_up, 0), "{operation} {after}");
+            let facts = &report.flows[0].protocol.as_ref().expect("Transfers").facts;
+            let failed = facts[models::probe::ProtocolFact::Failed as usize];
+            assert_eq!(failed, given_up, "{operation} {after}");
+            seen = [seen[0] + completed, seen[1] + given_up];
+        }
+        assert!(seen.iter().all(|&count| count > 0), "{operation}: {seen:?}");
+    }
 }
 
 /// All frames are lost, and the ends have given up long before the limit: what is missing will never arrive.

@@ -76,6 +76,25 @@ fn intervals_of_p99_hold_the_truth() {
     }
 }
 
+/// Intervals of means hold the truth, which Pollaczek and Khinchine give: a service, and L / 2 (1 - L) of one
+/// for the wait. Of 2 000 runs 97, 93 and 92 in a hundred do, where intervals of 32 parts alone did in 94, 85
+/// and 79. A run of 1 700 packets at 0.9 is too short for any: of the long waits that make the mean it often
+/// has none.
+#[test]
+fn intervals_of_means_hold_the_truth() {
+    for (load, count, least) in [(0.5, 1_700, 0.95), (0.9, 8_800, 0.9), (0.95, 23_000, 0.88)] {
+        let truth = SERVICE as f64 * (1.0 + load / 2.0 / (1.0 - load));
+        let (mut random, runs) = (Lcg(1), 300);
+        let hits = (0..runs).filter(|_| {
+            let mean = report_of(&latencies(&mut random, load, count + 4_000), 4_000).flows[0].latency.mean;
+            (mean.value - truth).abs() <= mean.half_width
+        });
+        let hits = hits.count();
+        println!("load {load}, {count} packets: {hits} of {runs} intervals hold {truth} ps");
+        assert!(hits as f64 >= least * f64::from(runs), "load {load}: {hits} of {runs}");
+    }
+}
+
 /// Runs of this many packets that are steady, and are not said to be.
 fn doubted(load: f64, count: usize, runs: usize) -> usize {
     let mut random = Lcg(3);

@@ -325,10 +325,11 @@ impl Transfer {
         }
         loop {
             let Some(link) = self.links.get_mut(&id).filter(|link| link.own.is_some()) else { return };
-            if let Some(begun) = link.out.pop_front() {
+            if let Some(&begun) = link.out.front() {
                 if !self.read(cx, id, Stage::Back, begun) {
                     return;
                 }
+                self.links.get_mut(&id).and_then(|link| link.out.pop_front());
                 continue;
             }
             let own = link.own_running();
@@ -597,6 +598,11 @@ impl Transfer {
                 }
                 self.close_regions(cx, connection);
                 let link = self.links.remove(&connection);
+                // There, and never asked for: the connection was taken down first.
+                for _ in link.iter().flat_map(|link| &link.out) {
+                    self.ledger.cut_off();
+                    cx.emit(ProtocolFact::Failed);
+                }
                 // Nobody connects a second time.
                 if link.as_ref().is_some_and(|link| link.own.is_some()) && self.program.is_none() {
                     let begun = link.as_ref().map_or(0, |link| link.begun);

@@ -443,7 +443,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     // What the operations of this flow leave of that: so many at a time, each of which takes so long.
     let at_a_time = u64::from(end.job.concurrent).min(end.job.count);
     // Of a program nobody knows that; striped Transfers are told by their stripes.
-    let alone = if is_plain { way.alone(&end, time) } else { 0 };
+    let alone = if is_plain { way.alone(&end) } else { 0 };
     let own = gbps(at_a_time as f64 * end.job.bytes as f64, alone);
     let rate = if alone > 0 && own < most * (1.0 - SHORT) {
         let (name, each) = (operation_name(operation), time_text(alone));
@@ -457,7 +457,9 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         format!("{most:.3} Gb/s of payload on the slowest path{stripes}: {bound}")
     };
     let short = alone > 0 && own < most * (1.0 - SHORT);
-    let rate = match &uncounted(&end, slots, crowded, short)[..] {
+    // Questions for Slots that take more than a fiftieth of the time do not all fit beside Data.
+    let asks = 50 * way.asked(1, slots) > time;
+    let rate = match &uncounted(&end, slots, crowded, short, asks)[..] {
         [] => rate,
         left => format!("{rate}; at most that, for this does not count {}", left.join(", and ")),
     };
@@ -485,10 +487,12 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
 }
 
 /// What a rate leaves out that can make it smaller. `crowded`: more may come at a time than a host has places
-/// for. `short`: operations end before a window is full.
-fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool) -> Vec<&'static str> {
-    let upper = &end.upper;
-    let in_region = end.job.operation.is_in_region();
+/// for. `short`: operations end before a window is full. `asks`: questions for Slots take time.
+fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool, asks: bool) -> Vec<&'static str> {
+    let (upper, job) = (&end.upper, &end.job);
+    let in_region = job.operation.is_in_region();
+    let both_ways = job.operation == Operation::ReadBack && u64::from(job.concurrent).min(job.count) > 1;
+    let delivered = job.notify && slots != u16::MAX;
     // No frame crosses a receive buffer, and nobody knows where in one a Put or Get begins. A word lies
     // in one.
     let is_cut = matches!(end.job.operation, Operation::Put | Operation::Get);
@@ -496,6 +500,9 @@ fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool) -> Ve
         (upper.poll.0 > 0 || upper.interrupt.0 > 0, "when the upper layer looks"),
         (is_cut, "that buffers cut frames short"),
         (slots != u16::MAX && (in_region || short), "Slots that operations of less than a window wait for"),
+        (asks && !in_region && !short, "Slots that Clear_To_Send waits for"),
+        (delivered, "that questions for Slots wait behind Data"),
+        (both_ways, "that what goes out and what comes back wait for each other"),
         (end.protocol.trailers, "trailers"),
         (crowded, "frames that find no place in rx_queue, without which Transfers may fail"),
     ];

@@ -217,6 +217,11 @@ impl Ledger {
         tag
     }
 
+    /// What this end wanted comes to nothing: its connection is gone before it could ask for it.
+    pub fn cut_off(&mut self) {
+        self.stats.aborted[TransferEnd::Disconnected as usize] += 1;
+    }
+
     /// What this end wanted since `begun` is done.
     pub fn completed(&mut self, begun: u64, now: u64) {
         self.stats.completed += 1;

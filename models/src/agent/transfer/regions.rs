@@ -305,6 +305,7 @@ impl Transfer {
             let outcome = Ended::Failed(Failure::Disconnected);
             self.ledger.finished(&running, outcome, self.endpoint.memory(), cx.fabric_now);
             self.endpoint.memory_mut().free(running.span);
+            cx.emit(ProtocolFact::Failed);
         }
         for span in regions.own.into_values().filter(|&span| self.counter != Some(span)) {
             self.endpoint.memory_mut().free(span);
