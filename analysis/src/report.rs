@@ -273,8 +273,7 @@ impl VariantReport {
         let window = joined_late(running_out(window(collector, &run), &run), &run);
         let slot = cell_clock(&run.config);
         let protocols = with_protocols(&run.config);
-        let senders =
-            |(flow, by_protocol): (usize, &bool)| Senders::of(&run.config, flow as u16, *by_protocol);
+        let senders = |(flow, by_protocol): (usize, &bool)| Senders::of(&run, flow as u16, *by_protocol);
         let per_flow: Vec<Senders> = protocols.iter().enumerate().map(senders).collect();
         let all = Senders::all(&per_flow);
         let mut total = Gathered::new(collector);
@@ -507,11 +506,11 @@ struct Senders {
 
 impl Senders {
     /// `by_protocol`: protocols run it. They send of their own, whenever somebody asks them for something.
-    fn of(config: &FabricConfig, flow: u16, by_protocol: bool) -> Self {
-        let sources = sources_of(config, flow).filter(|source| source.limit > 0 && !by_protocol);
-        let since = Self::earliest(sources.map(|source| (source.endpoint, source.start.0)));
+    fn of(run: &RunData, flow: u16, by_protocol: bool) -> Self {
+        let sources = sources_of(&run.config, flow).filter(|source| source.limit > 0 && !by_protocol);
+        let since = Self::earliest(sources.map(|source| (source.endpoint, run.begin(source))));
         let start = |endpoint: u32| (endpoint, since.get(&endpoint).copied().unwrap_or(0));
-        Self { since: senders_of(config, flow).into_iter().map(start).collect() }
+        Self { since: senders_of(&run.config, flow).into_iter().map(start).collect() }
     }
 
     /// Who sends any of these flows.
@@ -872,9 +871,9 @@ fn running_out(window: Window, run: &RunData) -> Window {
 fn joined_late(window: Window, run: &RunData) -> Window {
     let first = run.collector.flows().iter().map(|flow| flow.extent.first.0).min().unwrap_or(u64::MAX);
     let late = |source: &SourceConfig| {
-        !ends(source, run) && window.from_ps < source.start.0 && first < source.start.0
+        !ends(source, run) && window.from_ps < run.begin(source) && first < run.begin(source)
     };
-    let joined = run.config.all_sources().any(|source| late(source) && source.start.0 < window.to_ps);
+    let joined = run.config.all_sources().any(|source| late(source) && run.begin(source) < window.to_ps);
     Window { steady: window.steady && !joined, ..window }
 }
 

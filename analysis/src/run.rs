@@ -39,6 +39,16 @@ pub struct RunData {
     pub hot: Vec<u16>,
 }
 
+impl RunData {
+    /// From when on a source may send, picoseconds: its start, or when the host that set the fabric up lets
+    /// its endpoint, if that is later; never, if it does not.
+    pub fn begin(&self, source: &SourceConfig) -> u64 {
+        let started = self.outcome.enumeration.as_ref().map(|report| &report.started);
+        let allowed = started.map_or(0, |all| all.get(&source.endpoint).map_or(u64::MAX, |at| at.0));
+        source.start.0.max(allowed)
+    }
+}
+
 /// What a flow was declared to be.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Role {

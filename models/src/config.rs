@@ -11,7 +11,6 @@ mod session;
 mod transfer;
 mod translator;
 
-use lp_serial::cost::idle3_packet_bytes;
 use sim_core::Duration;
 use std::any::Any;
 use std::fmt::Debug;
@@ -481,10 +480,35 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// Octets here of a packet that has `wire` of them without what a link adds. An IDLE3 link adds a CRC-32
-    /// and padding to a multiple of eight, which do not leave it (Part 6 Rev 3.x §2.5).
+    /// What this link adds to packets.
+    pub const fn framing(&self) -> Framing {
+        Framing::new(self.link_crc)
+    }
+
+    /// Octets here of a packet that has `wire` of them without what a link adds.
     pub const fn packet_octets(&self, wire: u32) -> u32 {
-        if self.link_crc { idle3_packet_bytes(wire) } else { wire }
+        self.framing().octets(wire)
+    }
+}
+
+/// What a link adds to packets, which does not leave it: an IDLE3 link a CRC-32 and padding to a multiple of
+/// eight octets (Part 6 Rev 3.x §2.5), others nothing. A sum and a mask, so that a hop decides nothing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Framing {
+    more: u32,
+    mask: u32,
+}
+
+impl Framing {
+    /// Of a link with or without a CRC of its own.
+    pub const fn new(link_crc: bool) -> Self {
+        if link_crc { Framing { more: 4 + 7, mask: !7 } } else { Framing { more: 0, mask: !0 } }
+    }
+
+    /// Octets on the link of a packet that has `wire` of them without what links add.
+    #[inline(always)]
+    pub const fn octets(self, wire: u32) -> u32 {
+        (wire + self.more) & self.mask
     }
 }
 

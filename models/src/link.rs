@@ -22,7 +22,7 @@ use crate::link::credit::Lengths;
 use crate::link::interleave::Interleave;
 use crate::link::mail::{Peer, Reached};
 use crate::link::medium::Channels;
-use crate::link::port::{Cold, Framing, Input, LinkTiming, Port, special};
+use crate::link::port::{Cold, Input, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
 use crate::link::wire::WireTiming;
 use crate::observe::Build;
@@ -126,7 +126,7 @@ impl<P: Build> Links<P> {
                 char_num: num,
                 char_den: den,
                 symbol_chars: u64::from(link.symbol_chars),
-                framing: Framing::of(link),
+                framing: link.framing(),
                 wire: WireTiming { symbol: symbol_ps, column: column_ps },
                 propagation: link.propagation.0,
                 pipeline,

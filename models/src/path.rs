@@ -1,12 +1,12 @@
 //! What a path through the fabric takes without competition: closed forms that reports and defaults use.
 
 use crate::config::{
-    Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, FlowControl, Forwarding, LinkConfig, Medium,
-    PRIORITIES, PortConfig,
+    Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, FlowControl, Forwarding, Framing, LinkConfig,
+    Medium, PRIORITIES, PortConfig,
 };
 use crate::ratio::{gcd, is_less};
 use logical::engine::stream::Mtu;
-use lp_serial::cost::{AddressSize, IdSize, PacketClass, idle3_packet_bytes, packet_bytes};
+use lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One link on the way, with what comes behind it.
@@ -16,8 +16,8 @@ pub struct Hop {
     pub char_ps: (u64, u64),
     /// Characters of a delimiter.
     pub delimiter: u32,
-    /// Packets have a CRC more here: [`LinkConfig::link_crc`].
-    pub link_crc: bool,
+    /// What the link adds to packets.
+    pub framing: Framing,
     /// From the last bit sent to the packet accepted: the link, and the pipeline of the device behind it, ps.
     pub after: u64,
     /// Octets after which the device behind it sends a packet on. `None`: after all of them.
@@ -57,8 +57,8 @@ impl Hop {
 
     /// How long packets of these octets, without what a link adds, keep the link busy, ps, rounded up.
     pub fn busy(&self, packets: &[u32]) -> u64 {
-        let on_link = |wire: &u32| if self.link_crc { idle3_packet_bytes(*wire) } else { *wire };
-        let chars: u64 = packets.iter().map(|wire| u64::from(on_link(wire) + self.delimiter)).sum();
+        let on_link = |&wire: &u32| u64::from(self.framing.octets(wire) + self.delimiter);
+        let chars: u64 = packets.iter().map(on_link).sum();
         (chars * self.char_ps.0).div_ceil(self.char_ps.1)
     }
 }
@@ -153,7 +153,7 @@ impl<'a> Roads<'a> {
             let mut hop = Hop {
                 char_ps: link.char_ps,
                 delimiter: link.symbol_chars.into(),
-                link_crc: link.link_crc,
+                framing: link.framing(),
                 after: link.propagation.0,
                 head: None,
                 news: 0,

@@ -15,7 +15,8 @@ use logical::register::{RegisterFile, Serial, feature, offset, operation, serial
 use logical::wire::maintenance::{Access, Operation};
 use session_management::attribute::Attributes;
 use session_management::register::{self as session, Contact, Writer};
-use std::collections::BTreeSet;
+use sim_core::Time;
+use std::collections::{BTreeMap, BTreeSet};
 use voq_backpressure::csr::{self, PortCsr, Support};
 
 /// Device Identity: no vendor's number, only what kind of model answers.
@@ -134,8 +135,8 @@ pub(crate) struct Registers {
     pub astray: bool,
     /// Endpoints that the host has given an id, by device.
     pub named: BTreeSet<u32>,
-    /// Endpoints that may send, by device.
-    pub enabled: BTreeSet<u32>,
+    /// Endpoints that may send, by device, with since when.
+    pub enabled: BTreeMap<u32, Time>,
     /// Packets of answers and their octets, by any device.
     pub answered: FlowStats,
 }

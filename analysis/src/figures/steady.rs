@@ -49,7 +49,7 @@ fn parts(report: &VariantReport, name: &str, quantity: Quantity) -> Vec<f64> {
     let Some(bins) = bins.map(|bins| &bins[..bins.len().min(window.to_bin)]) else { return Vec::new() };
     // before its first source begins it has no rate
     let sources = report.run.config.all_sources().filter(|source| usize::from(source.flow) == index);
-    let begin = sources.map(|source| source.start.0).min().unwrap_or(0);
+    let begin = sources.map(|source| report.run.begin(source)).min().unwrap_or(0);
     let from = window.from_bin.max(begin.div_ceil(report.run.collector.bin_ps()) as usize);
     let count = bins.len().saturating_sub(from);
     let parts = TREND_BATCHES.min(count);

@@ -21,6 +21,9 @@ pub enum Question {
 /// Share of the time below which an injection link is not what its sources wait for.
 const FULL: f64 = 0.9;
 
+/// Share of the time below which waiting binds nobody, but the way itself.
+const WAITS: f64 = 0.2;
+
 /// What binds a flow that waits for this, in words; `closed`: it is a closed loop; `busy`: share of the time
 /// for which the fullest of its injection links is, not a number if that is not known.
 fn binding(cause: Cause, closed: bool, busy: f64) -> &'static str {
@@ -108,16 +111,21 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
     let waits: f64 = causes.iter().filter(|(cause, _)| !physics(*cause)).map(|(_, share)| share).sum();
     let (worst, most) = *causes
         .iter()
-        .find(|(cause, _)| waits < 0.05 || !physics(*cause))
+        .find(|(cause, _)| waits < WAITS || !physics(*cause))
         .expect("there are causes of both kinds");
+    let waiting = causes.iter().find(|(cause, share)| !physics(*cause) && *share >= 0.0005);
+    let waiting = waiting
+        .filter(|_| waits < WAITS)
+        .map(|(cause, share)| format!("; of the waiting most is {} ({:.1} %)", cause.name(), 100.0 * share));
     out += &format!(
-        ": {level} take {} on average, {:.1} % of it waiting; what binds is {} ({}, {:.1} %, {})\n",
+        ": {level} take {} on average, {:.1} % of it waiting; what binds is {} ({}, {:.1} %, {}){}\n",
         time_text(mean * 1e3),
         100.0 * waits,
         binding(worst, flow["closed_loop"] == true, busy),
         worst.name(),
         100.0 * most,
-        time_text(mean * 1e3 * most)
+        time_text(mean * 1e3 * most),
+        waiting.unwrap_or_default()
     );
     for (cause, share) in causes.iter().filter(|(_, share)| *share >= 0.0005) {
         out +=
@@ -224,7 +232,7 @@ fn of_link(variant: &Variant, index: usize, budget: &Budget, counts: &Counts) ->
         let least = if open { "at least " } else { "" };
         let word = match () {
             () if budget.too_large => "expected load not reckoned".to_owned(),
-            () => format!("expected {least}{:.1} %", 100.0 * expected),
+            () => format!("expected {least}{:.1} % while its flows send", 100.0 * expected),
         };
         out += &format!(
             "  from {name}: busy {:.1} % of the run, {word}; {}\n",

@@ -93,6 +93,29 @@ fn transfers_of_a_connection_that_is_taken_down_are_in_the_books() {
     }
 }
 
+/// A host lets an endpoint send after 20 us of 200: what it sends from then on, a packet of 280 octets and
+/// delimiter in 0.4 ns each every microsecond, is its load, to a packet more or less. Over the whole run it
+/// would be a tenth less.
+#[test]
+fn rates_begin_when_a_host_lets_a_source_send() {
+    let arrivals = json!({"constant": {"interval": "1 us", "phase": "0 ps"}});
+    let flow = json!({"name": "f", "from": "ep/1", "to": "ep/2", "size": 256, "arrivals": arrivals});
+    let mut scenario = star(4, "200 us", flow);
+    scenario["configure"] = json!({"fabric": {"host": "ep/0"}});
+    let report = report(&scenario);
+    let devices = &report.run.config.devices;
+    let source = devices.iter().position(|device| device.path == "ep/1").expect("it is there") as u32;
+    let started = report.run.outcome.enumeration.as_ref().expect("there is a host").started[&source].0;
+    let (flow, time) = (&report.flows[0], 200_000_000 - started);
+    assert!((19_000_000..21_000_000).contains(&started), "{started}");
+    assert_eq!(flow.late_span, Some((started, 200_000_000)));
+    let law = flow.offered.packets as f64 * 112_000.0 / time as f64;
+    assert!((flow.offered_load - law).abs() < 1e-9, "{} {law}", flow.offered_load);
+    assert!((law - 0.112).abs() <= 112_000.0 / time as f64, "{law}");
+    let law = 8_000.0 * flow.delivered.payload as f64 / time as f64;
+    assert!((flow.goodput_gbps.value - law).abs() < 1e-9, "{:?} {law}", flow.goodput_gbps);
+}
+
 /// All frames are lost, and the ends have given up long before the limit: what is missing will never arrive.
 #[test]
 fn nothing_is_under_way_when_everything_is_over() {

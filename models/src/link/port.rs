@@ -1,6 +1,6 @@
 //! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
 
-use crate::config::{LinkConfig, PRIORITIES};
+use crate::config::{Framing, PRIORITIES};
 use crate::ids::PortId;
 use crate::link::mail::Peer;
 use crate::link::medium::Channels;
@@ -37,26 +37,6 @@ impl CreditRecord {
     }
 }
 
-/// What a link adds to packets, as a sum and a mask, so that a hop decides nothing.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Framing {
-    more: u64,
-    mask: u64,
-}
-
-impl Framing {
-    pub fn of(link: &LinkConfig) -> Self {
-        // A CRC-32, then up to a multiple of eight: `LinkConfig::packet_octets`.
-        if link.link_crc { Framing { more: 4 + 7, mask: !7 } } else { Framing { more: 0, mask: !0 } }
-    }
-
-    /// Octets on the link of a packet that has `wire` of them without what links add.
-    #[inline(always)]
-    pub fn octets(self, wire: u16) -> u64 {
-        (u64::from(wire) + self.more) & self.mask
-    }
-}
-
 /// Constants of a link direction. Most links of a fabric are alike, so ports share these by number.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LinkTiming {
@@ -87,7 +67,7 @@ impl LinkTiming {
     /// Characters of a packet with its delimiter; `wire` is without what the link adds.
     #[inline(always)]
     pub fn packet_chars(&self, wire: u16) -> u64 {
-        self.framing.octets(wire) + self.symbol_chars
+        u64::from(self.framing.octets(wire.into())) + self.symbol_chars
     }
 
     /// Time of a packet with its delimiter; `carry` keeps the remainder of inexact rates.

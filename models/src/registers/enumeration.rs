@@ -222,6 +222,8 @@ pub struct EnumerationReport {
     pub unnamed: u64,
     /// Of these, were never told that they may send: what they would have sent was never asked for.
     pub silent: u64,
+    /// Endpoints that may send, by device index, with since when.
+    pub started: BTreeMap<u32, Time>,
     /// An endpoint got another id than was planned for it: no traffic starts.
     pub astray: bool,
     /// Whether every endpoint got the id that was planned for it.
@@ -281,7 +283,7 @@ impl Diary {
 
 /// What became of what the host asked, and of endpoints: see [`EnumerationReport`].
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Fate {
+pub(crate) struct Fate<'a> {
     pub packets: u64,
     /// Register accesses that were never answered.
     pub unanswered: u64,
@@ -289,11 +291,17 @@ pub(crate) struct Fate {
     pub endpoints: u64,
     pub unnamed: u64,
     pub silent: u64,
+    pub started: &'a BTreeMap<u32, Time>,
 }
 
 /// Puts the report together.
-pub(crate) fn report(diary: &Diary, host: &Enumerator, fate: &Fate, spaces: &[Space]) -> EnumerationReport {
-    let &Fate { packets, unanswered, astray, endpoints, unnamed, silent } = fate;
+pub(crate) fn report(
+    diary: &Diary,
+    host: &Enumerator,
+    fate: &Fate<'_>,
+    spaces: &[Space],
+) -> EnumerationReport {
+    let &Fate { packets, unanswered, astray, endpoints, unnamed, silent, started } = fate;
     // A node of session management without a block has the upper half for itself, with the first bit set.
     let number = |tag: u32| if tag & 1 << 31 == 0 { tag } else { tag & 0xFFFF };
     let by_tag = |tag: u32| {
@@ -331,6 +339,7 @@ pub(crate) fn report(diary: &Diary, host: &Enumerator, fate: &Fate, spaces: &[Sp
         endpoints,
         unnamed,
         silent,
+        started: started.clone(),
         astray,
         as_planned: !astray && unnamed == 0,
     }

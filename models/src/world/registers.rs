@@ -193,7 +193,7 @@ impl<P: Build> Fabric<P> {
                     self.registers.named.insert(device);
                 }
                 Effect::Enabled if !self.registers.astray => {
-                    self.registers.enabled.insert(device);
+                    self.registers.enabled.entry(device).or_insert(cx.now());
                     self.start_sources(cx.now().0, device);
                     wakes = true;
                 }
@@ -286,15 +286,16 @@ impl<P: Build> Fabric<P> {
         // Who owns an id is planned to get it.
         let owners = self.links.config.owners.iter().copied();
         let planned: BTreeSet<u32> = owners.filter(|owner| *owner != NO_OWNER).collect();
-        let without = |had: &BTreeSet<u32>| planned.difference(had).count() as u64;
         let registers = &self.registers;
+        let is_silent = |device: &&u32| !registers.enabled.contains_key(device);
         let fate = Fate {
             packets: accesses.packets,
             unanswered: accesses.unanswered,
             astray: registers.astray,
             endpoints: planned.len() as u64,
-            unnamed: without(&registers.named),
-            silent: without(&registers.enabled),
+            unnamed: planned.difference(&registers.named).count() as u64,
+            silent: planned.iter().filter(is_silent).count() as u64,
+            started: &registers.enabled,
         };
         Some(report(&host.diary, &host.host, &fate, &registers.spaces))
     }

@@ -43,6 +43,21 @@ fn link(rate: LaneRate, width: Width, symbol: SymbolSize, propagation: u64) -> L
     }
 }
 
+/// What a link adds is what lp-serial says of its kind, for every length.
+#[test]
+fn a_link_adds_what_its_kind_adds() {
+    for symbol in [SymbolSize::Short, SymbolSize::Long, SymbolSize::Idle3] {
+        let link = link(LaneRate::Gbaud6_25, Width::X4, symbol, 5_000);
+        for octets in 0..=300 {
+            assert_eq!(
+                link.packet_octets(octets),
+                symbol.packet_bytes_on_link(octets),
+                "{symbol:?} {octets}"
+            );
+        }
+    }
+}
+
 /// Goodput of a saturated link is payload / (packet + delimiter), to the octet: packet k has arrived exactly
 /// when k times both have been sent at the exact rate of the link.
 #[test]

@@ -401,7 +401,7 @@ fn a_packet_behind_full_buffers_waits_for_the_turns_of_all() {
     let hop = |inputs: u64, places: [u64; 2]| Hop {
         char_ps: (1_000, 1),
         delimiter: 8,
-        link_crc: false,
+        framing: Framing::new(false),
         after: 0,
         head: None,
         news: 0,
