@@ -177,32 +177,43 @@ pub fn climbs(series: &[f64]) -> bool {
 }
 
 /// Whether a series is at another level, higher or lower, from some time on that leaves an eighth of it on
-/// either side: by more than a quarter of its mean, and by Student's t of two means at a level of one in a
-/// hundred, shared by all the times that are tried (Bonferroni). What is not normal, or depends on its
-/// neighbours, is further from its mean than the level says; the quarter keeps most of that out.
+/// either side: see [`stands_apart`].
 pub fn steps(series: &[f64]) -> bool {
     let n = series.len();
-    if n < 8 {
-        return false;
-    }
+    let edge = (n / 8).max(2);
+    n >= 8 && stands_apart(series, (edge..=n - edge).map(|at| (0, at)).collect())
+}
+
+/// Whether a series is at another level, higher or lower, for some time in its middle that is an eighth of it
+/// or longer, and back again: see [`stands_apart`].
+pub fn bulges(series: &[f64]) -> bool {
+    let n = series.len();
+    let edge = (n / 8).max(2);
+    let between = |from: usize| (from + edge..n).map(move |to| (from, to));
+    n >= 8 && stands_apart(series, (1..n - edge).flat_map(between).collect())
+}
+
+/// Whether one of these parts of a series is at another level than the rest: by more than a quarter of the
+/// mean of all, and by Student's t of two means at a level of one in a hundred, shared by all parts that are
+/// tried (Bonferroni). What is not normal, or depends on its neighbours, is further from its mean than the
+/// level says; the quarter keeps most of that out.
+fn stands_apart(series: &[f64], parts: Vec<(usize, usize)>) -> bool {
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let squares = |part: &[f64]| {
         let middle = mean(part);
         part.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>()
     };
-    let edge = (n / 8).max(2);
-    let times = n - 2 * edge + 1;
-    let freedom = n as u32 - 2;
-    let apart = |at: usize| {
-        let (first, last) = series.split_at(at);
-        let difference = libm::fabs(mean(last) - mean(first));
-        let inverse = 1.0 / first.len() as f64 + 1.0 / last.len() as f64;
-        let error = libm::sqrt((squares(first) + squares(last)) / f64::from(freedom) * inverse);
+    let freedom = series.len() as u32 - 2;
+    let apart = |&(from, to): &(usize, usize)| {
+        let (part, rest) = (&series[from..to], [&series[..from], &series[to..]].concat());
+        let difference = libm::fabs(mean(&rest) - mean(part));
+        let inverse = 1.0 / part.len() as f64 + 1.0 / rest.len() as f64;
+        let error = libm::sqrt((squares(part) + squares(&rest)) / f64::from(freedom) * inverse);
         (difference > 0.25 * libm::fabs(mean(series))).then_some((difference, error))
     };
-    let mut found = (edge..=n - edge).filter_map(apart).peekable();
+    let mut found = parts.iter().filter_map(apart).peekable();
     found.peek().is_some() && {
-        let bound = student_t_quantile(1.0 - 0.005 / times as f64, freedom);
+        let bound = student_t_quantile(1.0 - 0.005 / parts.len() as f64, freedom);
         found.any(|(difference, error)| difference > bound * error)
     }
 }
@@ -480,6 +491,26 @@ mod tests {
             assert!(!steps(&after(count, first, last)), "{count} of {first}, then {last}");
         }
         assert!(!steps(&[0.0; 16]) && !steps(&after(4, 4.0, 2.0)[..7]));
+    }
+
+    /// By hand: three parts of sixteen at ten times the level of the others, or at none, with no error at
+    /// all; one alone is less than an eighth, a tenth more is no quarter, and what has one level throughout
+    /// has no bulge. Noise has one as seldom as the level says.
+    #[test]
+    fn a_bulge_goes_up_and_comes_back() {
+        let between = |from: usize, to: usize, level: f64| -> Vec<f64> {
+            (0..16).map(|n| if (from..to).contains(&n) { level } else { 1.0 }).collect()
+        };
+        for (from, to, level) in [(3, 6, 10.0), (1, 3, 10.0), (3, 13, 10.0), (6, 9, 0.0), (13, 15, 2.0)] {
+            assert!(bulges(&between(from, to, level)), "{level} from {from} to {to}");
+        }
+        for (from, to, level) in [(3, 4, 10.0), (3, 9, 1.1), (0, 16, 10.0)] {
+            assert!(!bulges(&between(from, to, level)), "{level} from {from} to {to}");
+        }
+        assert!(!bulges(&[0.0; 16]) && !bulges(&between(2, 5, 9.0)[..7]));
+        let mut state = 3;
+        let found = (0..10_000).filter(|_| bulges(&noise(&mut state))).count();
+        assert!((5..=130).contains(&found), "{found} of 10 000");
     }
 
     /// By hand: 1 to 16 have the mean 8.5, and 9 to 16 have 12.5 with a half width of 2.365 * 2.449 / 2.828 =

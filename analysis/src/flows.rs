@@ -95,7 +95,7 @@ static ROWS: &[FlowRow] = &[
         "offered_load",
         "",
         "offered load",
-        "share of injection link time offered, mean over sources",
+        "share of the time of injection links in which sources could send that is offered",
         Get::Real(|flow| flow.offered_load),
     ),
     // A multicast packet counts once, but where protocols run the flow.
@@ -103,8 +103,8 @@ static ROWS: &[FlowRow] = &[
         "accepted_load",
         "",
         "accepted load",
-        "share of injection link time delivered, mean over sources; segments that a host answers by RETRY, \
-         and that come again, are delivered each time",
+        "share of the time of injection links in which sources could send that is delivered; segments that a \
+         host answers by RETRY, and that come again, are delivered each time",
         Get::Estimate(|flow| Some(flow.accepted_load), 1.0),
     ),
     row(

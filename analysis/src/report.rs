@@ -3,7 +3,7 @@
 use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
-    BATCHES, Estimate, TREND_BATCHES, batched_half_width, mser5, quantile_samples, sectioned, wanders,
+    BATCHES, Estimate, TREND_BATCHES, batched_half_width, bulges, mser5, quantile_samples, sectioned, wanders,
 };
 use crate::laws;
 use crate::num::clock_text;
@@ -87,7 +87,7 @@ pub struct FlowReport {
     pub left: u64,
     /// Operations that came to a translator whole, and that it dropped.
     pub(crate) not_passed: u64,
-    /// Offered load: share of injection link time, mean over sources.
+    /// Offered load: share of the time of injection links in which sources could send.
     pub offered_load: f64,
     /// Accepted load, likewise: what the fabric delivers, also what a host refuses by RETRY.
     pub accepted_load: Estimate,
@@ -866,12 +866,13 @@ fn running_out(window: Window, run: &RunData) -> Window {
     Window { steady: window.steady && !runs_out, runs_out, ..window }
 }
 
-/// The window, not steady if somebody who goes on to its end begins in it where others are at work already:
-/// what these do is of the time without it and of that with it.
+/// The window, not steady if somebody who goes on to its end begins in it, behind its first sixteenth, where
+/// others are at work already: what these do is of the time without it and of that with it.
 fn joined_late(window: Window, run: &RunData) -> Window {
     let first = run.collector.flows().iter().map(|flow| flow.extent.first.0).min().unwrap_or(u64::MAX);
     let late = |source: &SourceConfig| {
-        !ends(source, run) && window.from_ps < run.begin(source) && first < run.begin(source)
+        let from = window.from_ps + (window.to_ps - window.from_ps) / TREND_BATCHES as u64;
+        !ends(source, run) && from < run.begin(source) && first < run.begin(source)
     };
     let joined = run.config.all_sources().any(|source| late(source) && run.begin(source) < window.to_ps);
     Window { steady: window.steady && !joined, ..window }
@@ -889,7 +890,8 @@ fn last_arrival(collector: &Collector, outcome: &Outcome) -> u64 {
 }
 
 /// The window, not steady if the time that packets spend in the fabric, or messages on their way, climbs or
-/// falls in it, or is another one from some time on, or the load of all links of sources is: MSER-5 looks for
+/// falls in it, or is another one from some time on, or the load of all links of sources is, or is another
+/// one for a while (times are that near saturation, too, by chance alone): MSER-5 looks for
 /// a transient in the first half of a run, a slow climb has no end, and what changes later is no transient.
 /// What waits in the fabric climbs with it (Little's law). Samples have no part in it: a run that is watched
 /// is as steady as one that is not. Source queues are left out: above saturation they grow for ever while the
@@ -920,5 +922,5 @@ fn settled(collector: &Collector, window: Window) -> Window {
         let above = above.map(|data| series(&|range| mean(&data.bins[range], |bin| bin.latency_ps)));
         wanders(&packets) || above.is_some_and(|series| wanders(&series))
     });
-    Window { steady: window.steady && !moves && !wanders(&load), ..window }
+    Window { steady: window.steady && !moves && !wanders(&load) && !bulges(&load), ..window }
 }

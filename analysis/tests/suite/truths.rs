@@ -907,3 +907,36 @@ fn the_most_of_replications_is_the_largest() {
     }
     assert!(most > 2 && others > 20, "{most} {others}");
 }
+
+/// The load of all sources goes up and comes back: means are of two loads, and not steady, although no time
+/// has another level from then on. A flow that begins in the first sixteenth of what is measured is as good
+/// as there from the beginning; one that begins later and goes on is not.
+#[test]
+fn a_load_that_comes_and_goes_is_not_steady() {
+    let steady = |other: &str| {
+        let text = format!(
+            r#"{{
+                "name": "t", "run": {{"until": "2 ms", "warmup": "0 ps"}},
+                "topology": {{"single_switch": {{"ports": 4}}}},
+                "traffic": [
+                    {{"name": "a", "from": "ep/0", "to": "ep/1", "size": 256,
+                      "arrivals": {{"poisson": {{"load": 0.4}}}}}},
+                    {{"name": "b", "from": "ep/2", "to": "ep/3", "size": 256, {other}}}
+                ]
+            }}"#
+        );
+        run(&text, "steady")[0].window.steady
+    };
+    let whole = r#""arrivals": {"poisson": {"load": 0.4}}"#;
+    for (other, wanted) in [
+        (whole.to_owned(), true),
+        (format!(r#"{whole}, "start": "400 us", "stop": "1600 us""#), false),
+        (format!(r#"{whole}, "start": "800 us", "stop": "1200 us""#), false),
+        (format!(r#"{whole}, "start": "1 us""#), true),
+        (format!(r#"{whole}, "start": "100 us""#), true),
+        (r#""arrivals": {"poisson": {"load": 0.005}}, "start": "1 us""#.to_owned(), true),
+        (r#""arrivals": {"poisson": {"load": 0.005}}, "start": "1 ms""#.to_owned(), false),
+    ] {
+        assert_eq!(steady(&other), wanted, "{other}");
+    }
+}
