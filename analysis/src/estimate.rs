@@ -177,7 +177,7 @@ pub fn climbs(series: &[f64]) -> bool {
 }
 
 /// Whether a series is at another level, higher or lower, from some time on that leaves an eighth of it on
-/// either side: see [`stands_apart`].
+/// either side: by more than a quarter of its mean, and by Student's t at a level of one in a hundred.
 pub fn steps(series: &[f64]) -> bool {
     let n = series.len();
     let edge = (n / 8).max(2);
@@ -185,7 +185,7 @@ pub fn steps(series: &[f64]) -> bool {
 }
 
 /// Whether a series is at another level, higher or lower, for some time in its middle that is an eighth of it
-/// or longer, and back again: see [`stands_apart`].
+/// or longer, and back again: as [`steps`] finds it.
 pub fn bulges(series: &[f64]) -> bool {
     let n = series.len();
     let edge = (n / 8).max(2);
