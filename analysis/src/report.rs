@@ -871,7 +871,7 @@ fn running_out(window: Window, run: &RunData) -> Window {
 fn joined_late(window: Window, run: &RunData) -> Window {
     let first = run.collector.flows().iter().map(|flow| flow.extent.first.0).min().unwrap_or(u64::MAX);
     let late = |source: &SourceConfig| {
-        let from = window.from_ps + (window.to_ps - window.from_ps) / TREND_BATCHES as u64;
+        let from = window.from_ps + window.to_ps.saturating_sub(window.from_ps) / TREND_BATCHES as u64;
         !ends(source, run) && from < run.begin(source) && first < run.begin(source)
     };
     let joined = run.config.all_sources().any(|source| late(source) && run.begin(source) < window.to_ps);

@@ -292,8 +292,8 @@ impl Path {
         turns.max().unwrap_or(0)
     }
 
-    /// How long these packets take in the long run, again and again, ps: [`Self::turn`] at least, and more
-    /// where those of other lengths find no buffer meanwhile.
+    /// How long these packets take in the long run, again and again, ps: as [`Self::turn`], and more where
+    /// those of other lengths find no buffer meanwhile.
     pub fn sustained(&self, packets: &[u32]) -> u64 {
         let (busy, turn) = (self.busy(packets), self.turn(packets));
         // What comes back in half the time holds nobody up.

@@ -571,7 +571,7 @@ impl TransferPath {
             0 => 0,
             _ => {
                 // The last Block may be shorter.
-                let shorter = at_once(block) - at_once(octets - behind * block);
+                let shorter = at_once(block).saturating_sub(at_once(octets - behind * block));
                 let windows = windows.saturating_mul(self.block_latency(block));
                 at_once(first).saturating_add(windows).saturating_sub(shorter)
             }
