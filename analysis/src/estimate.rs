@@ -109,16 +109,18 @@ fn weighted(batches: &[(f64, f64)]) -> Option<(u32, f64)> {
 /// `analysis/tests/suite/coverage.rs` measures it. Batches of which less than three weigh anything count for
 /// nothing: where a flow ends halfway two are left of four.
 pub fn batched_half_width(parts: &[(f64, f64)]) -> f64 {
-    let n = parts.len();
-    let join = |count: usize| -> Vec<(f64, f64)> {
-        let sum = |batch: &[(f64, f64)]| {
-            batch.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
-        };
-        (0..count).map(|batch| sum(&parts[batch * n / count..(batch + 1) * n / count])).collect()
-    };
-    let joined = JOINED.into_iter().filter(|&count| count < n).filter_map(|count| weighted(&join(count)));
+    let sum =
+        |batch: &[(f64, f64)]| batch.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+    let join = |count: usize| weighted(&neighbours(parts, count).map(sum).collect::<Vec<_>>());
+    let joined = JOINED.into_iter().filter(|&count| count < parts.len()).filter_map(join);
     let joined = joined.filter(|&(freedom, _)| freedom > 1).map(|(_, half_width)| half_width);
     joined.fold(weighted_half_width(parts), f64::max)
+}
+
+/// Parts one after the other as so many batches of neighbours, of equal numbers as far as they go.
+pub(crate) fn neighbours<T>(parts: &[T], count: usize) -> impl Iterator<Item = &[T]> {
+    let edge = move |batch: usize| batch * parts.len() / count;
+    (0..count).map(move |batch| &parts[edge(batch)..edge(batch + 1)])
 }
 
 /// Half width of the 95 % interval of an estimate from all data, from the same estimate of equal parts of

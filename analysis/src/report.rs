@@ -3,7 +3,8 @@
 use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
-    BATCHES, Estimate, TREND_BATCHES, batched_half_width, bulges, mser5, quantile_samples, sectioned, wanders,
+    BATCHES, Estimate, TREND_BATCHES, batched_half_width, bulges, mser5, neighbours, quantile_samples,
+    sectioned, wanders,
 };
 use crate::laws;
 use crate::num::clock_text;
@@ -745,10 +746,9 @@ fn quantile_half_width(batched: &[Vec<Spread>], q: f64, whole: f64) -> f64 {
 fn batched(segments: &[&Tally]) -> Vec<Vec<Spread>> {
     let n = segments.len();
     let batches = |count: usize| -> Vec<Spread> {
-        let part = |batch: usize| &segments[batch * n / count..(batch + 1) * n / count];
-        let merged = (0..count).map(|batch| {
+        let merged = neighbours(segments, count).map(|batch| {
             let mut sum = Tally::default();
-            part(batch).iter().for_each(|tally| sum.merge(tally));
+            batch.iter().for_each(|tally| sum.merge(tally));
             Spread::from(&sum)
         });
         merged.collect()
@@ -870,11 +870,12 @@ fn running_out(window: Window, run: &RunData) -> Window {
 /// others are at work already: what these do is of the time without it and of that with it.
 fn joined_late(window: Window, run: &RunData) -> Window {
     let first = run.collector.flows().iter().map(|flow| flow.extent.first.0).min().unwrap_or(u64::MAX);
-    let late = |source: &SourceConfig| {
-        let from = window.from_ps + window.to_ps.saturating_sub(window.from_ps) / TREND_BATCHES as u64;
-        !ends(source, run) && from < run.begin(source) && first < run.begin(source)
+    let from = window.from_ps + window.to_ps.saturating_sub(window.from_ps) / TREND_BATCHES as u64;
+    let joins = |source: &SourceConfig| {
+        let begin = run.begin(source);
+        from < begin && first < begin && begin < window.to_ps && !ends(source, run)
     };
-    let joined = run.config.all_sources().any(|source| late(source) && run.begin(source) < window.to_ps);
+    let joined = run.config.all_sources().any(joins);
     Window { steady: window.steady && !joined, ..window }
 }
 

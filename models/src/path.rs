@@ -297,7 +297,7 @@ impl Path {
     pub fn sustained(&self, packets: &[u32]) -> u64 {
         let (busy, turn) = (self.busy(packets), self.turn(packets));
         // What comes back in half the time holds nobody up.
-        if packets.is_empty() || 2 * turn < busy {
+        if packets.is_empty() || turn < busy.div_ceil(2) {
             return busy;
         }
         let most = self.hops.iter().map(|hop| self.buffers(hop).min(hop.ack_window)).max().unwrap_or(0);

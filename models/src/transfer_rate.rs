@@ -358,16 +358,15 @@ impl TransferPath {
     pub fn bound(&self, end: &TransferConfig, slots: u16, stripes: u64, op_timeout: u64) -> (u64, Bound) {
         let job = &end.job;
         let block = job.unit();
-        let mut bounds = match job.operation {
-            Operation::FetchOp => self.fetch_parts(block).to_vec(),
-            Operation::ReadBack => [self.parts(block), self.reversed().parts(block)].concat(),
-            _ => self.parts(block).to_vec(),
-        };
         let ways = match job.operation {
             Operation::FetchOp => vec![],
             Operation::ReadBack => vec![self.clone(), self.reversed()],
             _ => vec![self.clone()],
         };
+        let mut bounds: Vec<_> = ways.iter().flat_map(|way| way.parts(block)).collect();
+        if job.operation == Operation::FetchOp {
+            bounds.extend(self.fetch_parts(block));
+        }
         bounds.extend(ways.iter().map(|way| (way.sustained(block), Bound::Buffers)));
         // What goes into a region, or comes from there, needs no permission.
         if job.operation.is_in_region() {
@@ -439,8 +438,8 @@ impl TransferPath {
     /// How long so many Blocks that are enabled wait for Slots and the upper layer of their destination,
     /// which has `slots`, beside the time in which they pass, ps.
     pub fn delivery(&self, job: &TransferJob, upper: &UpperLayer, slots: u16, enabled: u64) -> u64 {
-        let asked = match job.notify && slots != u16::MAX && !job.operation.is_in_region() {
-            true => self.question().saturating_mul(self.frames(job.unit())) / spare(slots),
+        let asked = match job.notify && !job.operation.is_in_region() {
+            true => self.asked(self.frames(job.unit()), slots),
             false => 0,
         };
         enabled.saturating_mul(asked.max(self.upper(job, upper, slots)))
@@ -512,11 +511,10 @@ impl TransferPath {
     /// ps: its questions, answers and Data one after the other. Slots and the upper layer do not count.
     pub fn alone(&self, end: &TransferConfig) -> u64 {
         let job = &end.job;
-        let data = |way: &Self| way.data_time(job);
         // Request_To_Send, Clear_To_Send, Data and the answer to it. Of a Read it is Request_To_Receive,
         // Request_To_Send, Clear_To_Send, Data.
         let transfer =
-            |way: &Self| way.question().saturating_add(data(way)).saturating_add(way.control_back());
+            |way: &Self| way.question().saturating_add(way.data_time(job)).saturating_add(way.control_back());
         match job.operation {
             // It is over when it was sent.
             Operation::Put if !end.protocol.reliable => 0,
@@ -524,7 +522,7 @@ impl TransferPath {
             Operation::Write | Operation::Read => transfer(self),
             Operation::ReadBack => transfer(self).saturating_add(transfer(&self.reversed())),
             // Data and an answer, or a question and Data.
-            Operation::Put | Operation::Get => data(self).saturating_add(self.control_back()),
+            Operation::Put | Operation::Get => self.data_time(job).saturating_add(self.control_back()),
             Operation::FetchOp => {
                 let word = self.reversed().octets(WORD.into());
                 let question = self.control_there().saturating_add(self.software());
@@ -564,7 +562,7 @@ impl TransferPath {
             followed.saturating_add(long.saturating_mul(frame))
         };
         let (octets, block) = (job.bytes, job.unit());
-        let window = (job.enabled() / u64::from(job.concurrent).min(job.count).max(1)).max(1);
+        let window = job.window().max(1);
         let behind = octets.div_ceil(block).saturating_sub(1);
         let (windows, first) = (behind / window, (behind % window + 1) * block);
         let in_windows = match windows {

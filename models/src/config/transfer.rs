@@ -232,13 +232,22 @@ impl Default for TransferJob {
 }
 
 impl TransferJob {
+    /// Transfers over one connection that are under way at a time, at most.
+    pub fn at_a_time(&self) -> u64 {
+        u64::from(self.concurrent).min(self.count)
+    }
+
     /// Blocks of all its Transfers over one connection that are enabled at a time, at most.
     pub fn enabled(&self) -> u64 {
+        self.window().saturating_mul(self.at_a_time())
+    }
+
+    /// Blocks of one of them that are enabled at a time, at most.
+    pub fn window(&self) -> u64 {
         // The first Block may be shorter. Nobody knows where a Transfer without a length ends.
         let length = self.bytes.div_ceil(1 << self.blocksize) + 1;
         let all = self.ring.map_or(length, |ring| ring >> self.blocksize);
-        let window = if self.cts_req == 0 { all } else { all.min(self.cts_req.into()) };
-        window.saturating_mul(u64::from(self.concurrent).min(self.count))
+        if self.cts_req == 0 { all } else { all.min(self.cts_req.into()) }
     }
 
     /// Octets by which its rate is counted: a Block, or, in a region, where there are none, an operation.

@@ -441,11 +441,12 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     let gbps = |octets: f64, time: u64| 8_000.0 * octets / time as f64;
     let most = gbps(end.job.unit() as f64, time);
     // What the operations of this flow leave of that: so many at a time, each of which takes so long.
-    let at_a_time = u64::from(end.job.concurrent).min(end.job.count);
+    let at_a_time = end.job.at_a_time();
     // Of a program nobody knows that; striped Transfers are told by their stripes.
     let alone = if is_plain { way.alone(&end) } else { 0 };
     let own = gbps(at_a_time as f64 * end.job.bytes as f64, alone);
-    let rate = if alone > 0 && own < most * (1.0 - SHORT) {
+    let short = alone > 0 && own < most * (1.0 - SHORT);
+    let rate = if short {
         let (name, each) = (operation_name(operation), time_text(alone));
         let several = count(at_a_time as usize, name);
         format!(
@@ -456,9 +457,8 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     } else {
         format!("{most:.3} Gb/s of payload on the slowest path{stripes}: {bound}")
     };
-    let short = alone > 0 && own < most * (1.0 - SHORT);
     // Questions for Slots that take more than a fiftieth of the time do not all fit beside Data.
-    let asks = 50 * way.asked(1, slots) > time;
+    let asks = way.asked(1, slots) > time / 50;
     let rate = match &uncounted(&end, slots, crowded, short, asks)[..] {
         [] => rate,
         left => format!("{rate}; at most that, for this does not count {}", left.join(", and ")),
@@ -491,11 +491,11 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
 fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool, asks: bool) -> Vec<&'static str> {
     let (upper, job) = (&end.upper, &end.job);
     let in_region = job.operation.is_in_region();
-    let both_ways = job.operation == Operation::ReadBack && u64::from(job.concurrent).min(job.count) > 1;
+    let both_ways = job.operation == Operation::ReadBack && job.at_a_time() > 1;
     let delivered = job.notify && slots != u16::MAX;
     // No frame crosses a receive buffer, and nobody knows where in one a Put or Get begins. A word lies
     // in one.
-    let is_cut = matches!(end.job.operation, Operation::Put | Operation::Get);
+    let is_cut = matches!(job.operation, Operation::Put | Operation::Get);
     let left = [
         (upper.poll.0 > 0 || upper.interrupt.0 > 0, "when the upper layer looks"),
         (is_cut, "that buffers cut frames short"),

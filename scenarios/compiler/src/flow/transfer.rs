@@ -507,7 +507,7 @@ fn waits(way: &TransferPath, (job, slots): (&TransferJob, u16), scale: &Scale, b
     let queued = ends.saturating_mul(job.enabled().min(slots.into()));
     let contention = way.contention(queued, enabled, block);
     // Data that answers goes at once, all of it: neither a window nor Slots hold it back.
-    let asked = u64::from(job.concurrent).min(job.count).saturating_mul(ends);
+    let asked = job.at_a_time().saturating_mul(ends);
     let answers = match job.operation {
         Operation::Get | Operation::FetchOp => way.answers(asked, job.bytes, scale.bufsize),
         _ => 0,
@@ -711,7 +711,7 @@ fn enabled_frames(job: &TransferJob, stu: u32) -> u64 {
         false => job.enabled().saturating_mul((1u64 << job.blocksize).div_ceil(unit)),
     };
     // What is left of a Block that ends with its Transfer is no more than that.
-    frames.min(job.bytes.div_ceil(unit).saturating_mul(u64::from(job.concurrent).min(job.count)))
+    frames.min(job.bytes.div_ceil(unit).saturating_mul(job.at_a_time()))
 }
 
 /// Two ends of a flow, and what goes between them.

@@ -156,9 +156,9 @@ fn receive_buffers_bound_a_rate() {
 
 /// One operation at a time takes what is said, and a control symbol of 3.2 ns where one goes between the
 /// packets, three at most: its question, its Data through the two hosts and the links between them, and its
-/// answer, with windows of one Block and more, and a last Block or frame that is
-/// shorter. Each Block was reckoned at the pace of long Transfers, and each frame at that of a whole one: a
-/// Write of four Blocks with a window of 2 took 4.688 us in words, and 4.454 in the run.
+/// answer, with windows of one Block and more, and a last Block or frame that is shorter. Each Block was
+/// reckoned at the pace of long Transfers, and each frame at that of a whole one: a Write of four Blocks with
+/// a window of 2 took 4.688 us in words, and 4.454 in the run.
 #[test]
 fn one_operation_takes_what_is_said() {
     let quick = json!({});
