@@ -63,6 +63,21 @@ pub struct Frame {
     pub points: Vec<FramePoint>,
 }
 
+impl Frame {
+    /// Whether two axes move together, as those of a `zip` and of a `sample` do: every point has the same
+    /// step of both. Axes that are crossed have points where their steps differ.
+    pub fn together(&self, a: usize, b: usize) -> bool {
+        let moves = self.axes[a].labels.len() > 1 && !self.points.is_empty();
+        a == b || moves && self.points.iter().all(|point| point.levels[a] == point.levels[b])
+    }
+
+    /// The axes of the `zip` that an axis is of, in order; of others only the axis itself.
+    pub fn zipped(&self, axis: usize) -> impl Iterator<Item = usize> {
+        let all = 0..self.axes.len();
+        all.filter(move |other| axis == *other || !self.axes[axis].sampled && self.together(axis, *other))
+    }
+}
+
 /// When a point is known well enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopRule {

@@ -493,7 +493,7 @@ impl LinkConfig {
 
 /// What a link adds to packets, which does not leave it: an IDLE3 link a CRC-32 and padding to a multiple of
 /// eight octets (Part 6 Rev 3.x §2.5), others nothing. A sum and a mask, so that a hop decides nothing.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Framing {
     more: u32,
     mask: u32,

@@ -1,8 +1,8 @@
 //! What a path through the fabric takes without competition: closed forms that reports and defaults use.
 
 use crate::config::{
-    Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, FlowControl, Forwarding, Framing, LinkConfig,
-    Medium, PRIORITIES, PortConfig,
+    AgentConfig, Buffering, DeviceConfig, DeviceModel, Egress, FabricConfig, FlowControl, Forwarding,
+    Framing, LinkConfig, Medium, PRIORITIES, PortConfig,
 };
 use crate::ratio::{gcd, is_less};
 use logical::engine::stream::Mtu;
@@ -10,7 +10,7 @@ use lp_serial::cost::{AddressSize, IdSize, PacketClass, packet_bytes};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One link on the way, with what comes behind it.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
     /// Time of a character: numerator and denominator, ps.
     pub char_ps: (u64, u64),
@@ -64,7 +64,7 @@ impl Hop {
 }
 
 /// The links from an endpoint to the owner of a destination id.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path {
     /// In order.
     pub hops: Vec<Hop>,
@@ -102,7 +102,11 @@ struct Passing<'a> {
     acks: Loop,
 }
 
-/// A fabric with its links by port.
+/// What packets take in the long run, by way and packets: large fabrics have few ways that differ, and to
+/// follow packets for long takes longer than to look.
+pub type Paces = BTreeMap<(Path, Vec<u32>), u64>;
+
+/// A fabric with its links by port, and its hosts by device.
 #[derive(Clone, Debug)]
 pub struct Roads<'a> {
     config: &'a FabricConfig,
@@ -110,6 +114,7 @@ pub struct Roads<'a> {
     /// Links without credits: their receivers control the flow, or drop what finds no room.
     blind: BTreeSet<u32>,
     media: BTreeMap<u32, Medium>,
+    agents: BTreeMap<u32, &'a AgentConfig>,
 }
 
 impl<'a> Roads<'a> {
@@ -123,7 +128,19 @@ impl<'a> Roads<'a> {
             links: ends.collect(),
             blind: receivers.map(|own| own.link).chain(lossy.map(|own| own.link)).collect(),
             media: config.media.iter().map(|media| (media.link, media.medium)).collect(),
+            agents: config.agents.iter().map(|agent| (agent.device, agent)).collect(),
         }
+    }
+
+    /// The host of an endpoint.
+    pub fn agent(&self, device: u32) -> Option<&'a AgentConfig> {
+        self.agents.get(&device).copied()
+    }
+
+    /// The medium of the link of an endpoint, if it is another one than RapidIO.
+    pub fn medium(&self, device: u32) -> Option<Medium> {
+        let (number, _) = self.links.get(&(device, 0))?;
+        self.media.get(number).copied()
     }
 
     /// Receive buffers of a port that packets of each priority can have at a time.
@@ -294,12 +311,17 @@ impl Path {
 
     /// How long these packets take in the long run, again and again, ps: as [`Self::turn`], and more where
     /// those of other lengths find no buffer meanwhile.
-    pub fn sustained(&self, packets: &[u32]) -> u64 {
+    pub fn sustained(&self, packets: &[u32], known: &mut Paces) -> u64 {
         let (busy, turn) = (self.busy(packets), self.turn(packets));
         // What comes back in half the time holds nobody up.
         if packets.is_empty() || turn < busy.div_ceil(2) {
             return busy;
         }
+        *known.entry((self.clone(), packets.to_vec())).or_insert_with(|| self.followed(packets))
+    }
+
+    /// Likewise, of packets that are followed one by one until as many again would change nothing.
+    fn followed(&self, packets: &[u32]) -> u64 {
         let most = self.hops.iter().map(|hop| self.buffers(hop).min(hop.ack_window)).max().unwrap_or(0);
         // Long enough that a turn more or less is less than a hundredth.
         let times = most.saturating_mul(LONG_RUN).div_ceil(packets.len() as u64);

@@ -1,7 +1,7 @@
 //! What Scheduled Transfer comes to, over type 9 streams or another medium, on a path without competition.
 
 use crate::config::{HostConfig, Medium, Operation, ServiceTime, TransferConfig, TransferJob, UpperLayer};
-use crate::path::{Path, pdu_packets};
+use crate::path::{Paces, Path, pdu_packets};
 use logical::engine::stream::Mtu;
 use lp_serial::cost::IdSize;
 use scheduled_transfer::llp::ethernet;
@@ -251,7 +251,7 @@ impl TransferPath {
 
     /// How long so many octets of Data take at the pace of a part of the way, which tells what it takes for
     /// packets, ps.
-    fn paced(&self, octets: u64, pace: impl Fn(&Leg, &[u32]) -> u64) -> u64 {
+    fn paced(&self, octets: u64, mut pace: impl FnMut(&Leg, &[u32]) -> u64) -> u64 {
         let (whole, rest) = (octets / u64::from(self.stu), (octets % u64::from(self.stu)) as u32);
         let legs = self.legs.iter().map(|leg| {
             let last = if rest > 0 { pace(leg, &leg.carrier.packets(rest)) } else { 0 };
@@ -354,8 +354,15 @@ impl TransferPath {
     ///
     /// Where Control overtakes Data, the answer to a question for Slots counts the Data of the last
     /// Op_timeout (`op_timeout`, ps of the fabric) as if it had not arrived (ST-5.2.5-10), because it may not
-    /// have.
-    pub fn bound(&self, end: &TransferConfig, slots: u16, stripes: u64, op_timeout: u64) -> (u64, Bound) {
+    /// have. `known`: of other ways of the same fabric.
+    pub fn bound(
+        &self,
+        end: &TransferConfig,
+        slots: u16,
+        stripes: u64,
+        op_timeout: u64,
+        known: &mut Paces,
+    ) -> (u64, Bound) {
         let job = &end.job;
         let block = job.unit();
         let ways = match job.operation {
@@ -367,7 +374,7 @@ impl TransferPath {
         if job.operation == Operation::FetchOp {
             bounds.extend(self.fetch_parts(block));
         }
-        bounds.extend(ways.iter().map(|way| (way.sustained(block), Bound::Buffers)));
+        bounds.extend(ways.iter().map(|way| (way.sustained(block, known), Bound::Buffers)));
         // What goes into a region, or comes from there, needs no permission.
         if job.operation.is_in_region() {
             bounds.retain(|(_, bound)| *bound != Bound::Permissions);
@@ -407,8 +414,8 @@ impl TransferPath {
 
     /// How long a Block of so many octets takes in the long run on the links, whose receive buffers come back
     /// later, ps.
-    fn sustained(&self, block: u64) -> u64 {
-        self.paced(block, |leg, packets| leg.there.sustained(packets))
+    fn sustained(&self, block: u64, known: &mut Paces) -> u64 {
+        self.paced(block, |leg, packets| leg.there.sustained(packets, known))
     }
 
     /// How long the upper layer of the destination, like this one, keeps a Block busy, ps: its

@@ -95,14 +95,16 @@ impl Comparison {
     }
 }
 
-/// Points of both sides that belong together, by the labels of the axes that do not stand still.
+/// Points of both sides that belong together, by the labels of the axes that do not stand still. What moves
+/// together with an axis stands still with it.
 ///
 /// # Errors
 /// If the sides have no point in common.
 pub fn pairs(a: Side<'_>, b: Side<'_>) -> Result<Vec<(u32, u32)>, String> {
     let names = |side: Side<'_>| -> Vec<String> {
         let moving = side.frame.axes.iter().enumerate();
-        let moving = moving.filter(|(index, _)| !side.fixed.iter().any(|(axis, _)| axis == index));
+        let still = |index: usize| side.fixed.iter().any(|(axis, _)| side.frame.together(*axis, index));
+        let moving = moving.filter(|(index, _)| !still(*index));
         let mut names: Vec<String> = moving.map(|(_, axis)| axis.name.clone()).collect();
         names.sort();
         names
@@ -392,6 +394,24 @@ mod tests {
         let shares = told(&a, &b, share);
         assert_eq!((shares.points, shares.a, shares.b), ([2, 2], 1.0, 0.25));
         assert_eq!(shares.said("lower"), "lower");
+    }
+
+    /// Two axes of a zip, crossed with a load: each step of one has one step of the other, so holding either
+    /// leaves the points of one load beside those of the same load.
+    #[test]
+    fn what_moves_together_stands_still_together() {
+        let (mut frame, data) = side(&["0.1", "0.2"], |_, _| 1.0);
+        let named = |name: &str| FrameAxis { name: name.into(), ..frame.axes[0].clone() };
+        frame.axes = vec![named("size"), named("length"), frame.axes[0].clone()];
+        let points = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]];
+        let point = |levels: [u32; 3]| FramePoint { key: format!("{levels:?}"), levels: levels.to_vec() };
+        frame.points = points.map(point).to_vec();
+        let whole = Side { frame: &frame, data: &data, fixed: &[] };
+        for (axis, wanted) in [(0, [(0, 2), (1, 3)]), (1, [(0, 2), (1, 3)]), (2, [(0, 1), (2, 3)])] {
+            let (first, second) = ([(axis, 0)], [(axis, 1)]);
+            let (a, b) = (Side { fixed: &first, ..whole }, Side { fixed: &second, ..whole });
+            assert_eq!(pairs(a, b), Ok(wanted.to_vec()));
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ const VARIANT: &str = "variant";
 /// A variant beside the first one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The variant, and the values of the axes that are not drawn along.
+    /// The variant, and the values of the axes that are not drawn along and do not move with the one that is.
     pub name: String,
     /// Value of the axis along which it is drawn, and the difference there: variant less the first one.
     pub points: Vec<(f64, Mean)>,
@@ -43,6 +43,9 @@ pub fn paired(frame: &Frame, data: &Data, scope: &str, metric: usize) -> Option<
         lines: Vec::new(),
         whole: Vec::new(),
     };
+    let moves_along = |index: &usize| axis.is_some_and(|axis| frame.together(axis, *index));
+    let rest: Vec<usize> =
+        (0..frame.axes.len()).filter(|index| *index != variant && !moves_along(index)).collect();
     for (level, label) in labels.iter().enumerate().skip(1) {
         let (a, b) = ([(variant, 0)], [(variant, level as u32)]);
         let side = |fixed| Side { frame, data, fixed };
@@ -54,10 +57,9 @@ pub fn paired(frame: &Frame, data: &Data, scope: &str, metric: usize) -> Option<
             let one = compare_one(side(&a), side(&b), &[(first, other)], scope, metric);
             let Some(one) = one else { continue };
             let levels = &frame.points[first as usize].levels;
-            let rest = (0..levels.len()).filter(|index| *index != variant && *index != axis);
-            let name = rest.fold(label.clone(), |name, index| {
-                let other = &frame.axes[index];
-                format!("{name}, {} {}", other.name, other.labels[levels[index] as usize])
+            let name = rest.iter().fold(label.clone(), |name, index| {
+                let other = &frame.axes[*index];
+                format!("{name}, {} {}", other.name, other.labels[levels[*index] as usize])
             });
             let at = frame.axes[axis].numbers.as_ref().map_or(f64::NAN, |all| all[levels[axis] as usize]);
             match found.lines.iter_mut().find(|line| line.name == name) {
@@ -128,5 +130,24 @@ mod tests {
         assert_eq!(whole[1].1, "no difference shown");
         let alone = Frame { axes: frame.axes[..1].to_vec(), ..frame };
         assert_eq!(paired(&alone, &data, OVERALL, 0), None);
+    }
+
+    /// A zip of load and size: a line has a point at each load, and is not called by the size that goes
+    /// along.
+    #[test]
+    fn a_line_goes_along_a_zip() {
+        let load = axis("load", &["0.1", "0.2"], Some(vec![0.1, 0.2]));
+        let size = axis("size", &["64", "256"], Some(vec![64.0, 256.0]));
+        let point = |n: u32| FramePoint { key: n.to_string(), levels: vec![n / 2, n / 2, n % 2] };
+        let axes = vec![load, size, axis("variant", &["before", "after"], None)];
+        let points = (0..4).map(point).collect();
+        let frame = Frame { name: "x".into(), title: "x".into(), axes, points };
+        let mut data = Data::default();
+        for (point, replication) in [(0, 1), (1, 1), (2, 1), (3, 1)] {
+            data.runs.insert((point, replication), run(f64::from(point)));
+        }
+        let found = paired(&frame, &data, OVERALL, 0).unwrap();
+        let lines = found.lines.iter().map(|line| (line.name.as_str(), line.points.len()));
+        assert_eq!(lines.collect::<Vec<_>>(), [("after", 2)]);
     }
 }

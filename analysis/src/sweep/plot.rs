@@ -69,10 +69,11 @@ pub struct Wishes<'a> {
 
 impl Request {
     /// Fills in what is not asked for: the axis with the most numbers lies horizontally, the next one makes
-    /// lines, the next one panels; further ones stand still at their first value.
+    /// lines, the next one panels; further ones stand still at their first value. Of axes that move together
+    /// one is enough: the others go along with it.
     ///
     /// # Errors
-    /// If an axis does not exist or is asked for twice.
+    /// If an axis does not exist or is asked for twice, be it by one that moves together with it.
     pub fn new(
         frame: &Frame,
         metric: usize,
@@ -82,7 +83,7 @@ impl Request {
     ) -> Result<Self, String> {
         let mut free: Vec<usize> = (0..frame.axes.len())
             .filter(|index| frame.axes[*index].labels.len() > 1 || frame.axes.len() == 1)
-            .filter(|index| !fixed.iter().any(|(axis, _)| axis == index))
+            .filter(|index| !fixed.iter().any(|(axis, _)| frame.together(*axis, *index)))
             .collect();
         let take = |name: &str, free: &mut Vec<usize>| -> Result<usize, String> {
             let index = frame.axes.iter().position(|axis| axis.name == name);
@@ -90,17 +91,30 @@ impl Request {
                 let names: Vec<&str> = frame.axes.iter().map(|axis| axis.name.as_str()).collect();
                 format!("there is no axis \"{name}\"; there are: {}", names.join(", "))
             })?;
-            if fixed.iter().any(|(axis, _)| *axis == index) {
-                return Err(format!("axis \"{name}\" is asked for twice"));
+            match fixed.iter().find(|(axis, _)| frame.together(*axis, index)) {
+                Some((axis, _)) if *axis == index => Err(format!("axis \"{name}\" is asked for twice")),
+                Some((axis, _)) => {
+                    let held = &frame.axes[*axis].name;
+                    Err(format!("axis \"{name}\" stands still: it moves together with \"{held}\""))
+                }
+                None => {
+                    free.retain(|other| !frame.together(index, *other));
+                    Ok(index)
+                }
             }
-            free.retain(|other| *other != index);
-            Ok(index)
         };
         let x = wishes.x.map(|name| take(name, &mut free)).transpose()?;
         let y = wishes.y.map(|name| take(name, &mut free)).transpose()?;
         let panels = wishes.panels.map(|name| take(name, &mut free)).transpose()?;
         if x.is_some() && (x == y || x == panels) || y.is_some() && y == panels {
             return Err("one axis cannot be two things in a figure".into());
+        }
+        let asked: Vec<usize> = [x, y, panels].into_iter().flatten().collect();
+        for (place, axis) in asked.iter().enumerate() {
+            if let Some(other) = asked[..place].iter().find(|other| frame.together(**other, *axis)) {
+                let [first, second] = [other, axis].map(|axis| &frame.axes[*axis].name);
+                return Err(format!("axes \"{first}\" and \"{second}\" move together: one is enough"));
+            }
         }
         let most = |free: &[usize]| {
             let key = |index: &usize| {
@@ -113,12 +127,12 @@ impl Request {
             Some(x) => x,
             None => return Err("the sweep has no axis to draw along".into()),
         };
-        free.retain(|index| *index != x);
+        free.retain(|index| !frame.together(x, *index));
         // what is scattered has no lines
         let scattered = frame.axes[x].sampled;
         let mut next = |wish: Option<usize>| {
             let found = wish.or_else(|| free.iter().copied().find(|index| !frame.axes[*index].sampled));
-            free.retain(|index| Some(*index) != found);
+            free.retain(|index| found.is_none_or(|found| !frame.together(found, *index)));
             found
         };
         let y = next(y);
@@ -283,6 +297,18 @@ impl Scale {
     }
 }
 
+/// A step of an axis and of those that move with it: `size 64, length 1`. Values that are words say what they
+/// are by themselves, unless `all` are named.
+fn step(frame: &Frame, axis: usize, level: usize, all: bool) -> String {
+    let parts = frame.zipped(axis).map(|axis| {
+        let axis = &frame.axes[axis];
+        let label = &axis.labels[level];
+        let named = all || axis.numbers.is_some();
+        if named { format!("{} {label}", axis.name.replace('_', " ")) } else { label.replace('_', " ") }
+    });
+    parts.collect::<Vec<String>>().join(", ")
+}
+
 fn axis_label(axis: &FrameAxis, room: f64) -> String {
     with_unit(&axis.name.replace('_', " "), &axis.unit, room)
 }
@@ -325,17 +351,9 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
     let panels = cells.len().min(PANELS_SHOWN);
     let lines = cells[0].len();
     let y = request.y.map(|y| &frame.axes[y]);
-    let keys: Vec<(Key, String)> = match y {
-        Some(axis) if !request.heat => axis
-            .labels
-            .iter()
-            .take(LINES_SHOWN)
-            .enumerate()
-            .map(|(index, label)| {
-                let named =
-                    if axis.numbers.is_some() { format!("{} {label}", axis.name) } else { label.clone() };
-                (Key::Line(stroke(index)), named.replace('_', " "))
-            })
+    let keys: Vec<(Key, String)> = match request.y {
+        Some(axis) if !request.heat => (0..lines.min(LINES_SHOWN))
+            .map(|index| (Key::Line(stroke(index)), step(frame, axis, index, false)))
             .collect(),
         Some(_) => cell_keys(&cells[..panels]),
         None => Vec::new(),
@@ -373,10 +391,7 @@ fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
             horizontal: span,
             vertical: scale.axis,
         };
-        let name = request.panels.map_or(String::new(), |axis| {
-            let axis = &frame.axes[axis];
-            format!("{} {}", axis.name.replace('_', " "), axis.labels[panel_index])
-        });
+        let name = request.panels.map_or(String::new(), |axis| step(frame, axis, panel_index, true));
         let name = shorten_name(&name, PANEL, width);
         if request.heat {
             let rows = y.expect("a heat map has two axes");
@@ -425,9 +440,18 @@ fn subtitle(
     if request.scope != super::OVERALL {
         parts.push(format!("flow {}", request.scope));
     }
+    let mut told: Vec<usize> = Vec::new();
     for (axis, level) in &request.fixed {
-        let axis = &frame.axes[*axis];
-        parts.push(format!("{} {}", axis.name, axis.labels[*level as usize]));
+        if !told.contains(axis) {
+            parts.push(step(frame, *axis, *level as usize, true));
+            told.extend(frame.zipped(*axis));
+        }
+    }
+    // of lines and panels their names say it; a scale has the numbers of one axis
+    for axis in [Some(request.x), request.y.filter(|_| request.heat)].into_iter().flatten() {
+        for other in frame.zipped(axis).filter(|other| *other != axis) {
+            parts.push(format!("{} moves with {}", frame.axes[other].name, frame.axes[axis].name));
+        }
     }
     let all = || cells.iter().flatten().flatten().flatten();
     let counts = || all().map(|cell| cell.mean.count);
@@ -695,6 +719,22 @@ mod tests {
         (Frame { name: "x".into(), title: "An example".into(), axes, points }, data)
     }
 
+    /// The first two axes move together, the others are crossed.
+    fn zipped(axes: Vec<FrameAxis>) -> (Frame, Data) {
+        let (mut frame, mut data) = example(axes);
+        let all: Vec<bool> = frame.points.iter().map(|point| point.levels[0] == point.levels[1]).collect();
+        let mut is_there = all.iter();
+        frame.points.retain(|_| *is_there.next().unwrap());
+        let there: Vec<u32> = (0..all.len() as u32).filter(|point| all[*point as usize]).collect();
+        let runs = std::mem::take(&mut data.runs).into_iter();
+        data.runs = runs
+            .filter_map(|((point, run), value)| {
+                Some(((there.iter().position(|other| *other == point)? as u32, run), value))
+            })
+            .collect();
+        (frame, data)
+    }
+
     fn latency() -> usize {
         metric("latency_mean_ns").unwrap()
     }
@@ -718,6 +758,52 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A figure of axes of which two move together has a value everywhere: whichever of them makes panels,
+    /// lines or the scale, the other goes along, and is named beside it.
+    #[test]
+    fn axes_that_move_together_are_one() {
+        let (frame, data) =
+            zipped(vec![numbers("size", "", 3), words_axis("how", &["a", "b", "c"]), numbers("load", "", 4)]);
+        assert_eq!(frame.points.len(), 12);
+        let ask = |x, y, panels| {
+            let wishes = Wishes { x, y, panels, ..Wishes::default() };
+            Request::new(&frame, latency(), OVERALL, wishes, Vec::new())
+        };
+        for (x, y, panels, shape) in [
+            (None, None, None, (2, Some(0), None)),
+            (None, Some("how"), None, (2, Some(1), None)),
+            (None, None, Some("how"), (2, None, Some(1))),
+            (Some("size"), None, None, (0, Some(2), None)),
+            (Some("how"), None, Some("load"), (1, None, Some(2))),
+        ] {
+            let request = ask(x, y, panels).unwrap();
+            assert_eq!(
+                (request.x, request.y, request.panels, &request.fixed[..]),
+                (shape.0, shape.1, shape.2, &[][..])
+            );
+            let cells = cells(&frame, &data, &request);
+            let all: Vec<_> = cells.iter().flatten().flatten().collect();
+            assert!(all.len() == 12 && all.iter().all(|cell| cell.is_some()), "{request:?}");
+        }
+        let second = &frame.axes[0].labels[1];
+        let text = |request: &Request| draw(&frame, &data, request, "").svg;
+        assert!(text(&ask(None, None, None).unwrap()).contains(&format!("size {second}, b")));
+        assert!(text(&ask(None, None, Some("how")).unwrap()).contains(&format!("size {second}, how b")));
+        assert!(text(&ask(Some("size"), None, None).unwrap()).contains("how moves with size"));
+        assert!(ask(Some("size"), Some("how"), None).unwrap_err().contains("move together"));
+        // one that stands still holds the other, and says so
+        let wishes = Wishes::default();
+        let request = Request::new(&frame, latency(), OVERALL, wishes, vec![(0, 1)]).unwrap();
+        assert_eq!(
+            (request.x, request.y, request.panels, &request.fixed[..]),
+            (2, None, None, &[(0, 1)][..])
+        );
+        assert!(text(&request).contains(&format!("size {second}, how b")));
+        let wishes = Wishes { panels: Some("how"), ..wishes };
+        let refused = Request::new(&frame, latency(), OVERALL, wishes, vec![(0, 1)]).unwrap_err();
+        assert!(refused.contains("moves together with \"size\""), "{refused}");
     }
 
     #[test]

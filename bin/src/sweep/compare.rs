@@ -42,8 +42,8 @@ fn load(text: &str) -> Result<Loaded, Failure> {
     let folder = Folder::at(Path::new(path));
     let manifest = folder.manifest()?;
     let (data, _) = folder.finished(&manifest, Earlier::Refuse)?.data(&manifest);
-    let parts = parts.split(',').filter(|part| !part.is_empty());
-    let fixed = parts.map(|part| fixed(&manifest.frame, part)).collect::<Result<Vec<_>, Failure>>()?;
+    let parts: Vec<&str> = parts.split(',').filter(|part| !part.is_empty()).collect();
+    let fixed = fixed(&manifest.frame, &parts)?;
     Ok(Loaded { manifest, data, fixed })
 }
 

@@ -39,8 +39,9 @@ fn scope_of(data: &Data, name: &str) -> Result<(), Failure> {
     )))
 }
 
-/// `axis=value` as positions.
-pub(crate) fn fixed(frame: &Frame, text: &str) -> Result<(usize, u32), Failure> {
+/// Steps of the axis in `axis=value` that have this value. Of axes that move together one may have a value
+/// twice.
+fn steps_of(frame: &Frame, text: &str) -> Result<(usize, Vec<u32>), Failure> {
     let Some((name, value)) = text.split_once('=') else {
         return Err(Failure::bad_input(format_args!("\"{text}\": expected axis=value")));
     };
@@ -56,18 +57,52 @@ pub(crate) fn fixed(frame: &Frame, text: &str) -> Result<(usize, u32), Failure> 
     };
     let axis = &frame.axes[index];
     let value = value.trim();
-    let same = |label: &String, number: Option<f64>| {
-        label == value || number.is_some_and(|number| value.parse::<f64>().is_ok_and(|other| other == number))
+    let same = |level: usize| {
+        let number = axis.numbers.as_ref().map(|numbers| numbers[level]);
+        axis.labels[level] == value || value.parse::<f64>().is_ok_and(|value| number == Some(value))
     };
-    let numbers = |level: usize| axis.numbers.as_ref().map(|numbers| numbers[level]);
-    let level = axis.labels.iter().enumerate().position(|(level, label)| same(label, numbers(level)));
-    level.map(|level| (index, level as u32)).ok_or_else(|| {
+    let steps: Vec<u32> =
+        (0..axis.labels.len()).filter(|level| same(*level)).map(|level| level as u32).collect();
+    if steps.is_empty() {
         let labels = scenarios::topology::shortened(axis.labels.iter().map(String::as_str));
-        Failure::bad_input(format_args!(
+        return Err(Failure::bad_input(format_args!(
             "axis \"{}\" has no value \"{value}\"\n  values: {labels}",
             axis.name
-        ))
-    })
+        )));
+    }
+    Ok((index, steps))
+}
+
+/// Axes that stand still, from `axis=value` each: with the step at which some point has all of these values.
+pub(crate) fn fixed(frame: &Frame, texts: &[&str]) -> Result<Vec<(usize, u32)>, Failure> {
+    if texts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let held = texts.iter().map(|text| steps_of(frame, text)).collect::<Result<Vec<_>, Failure>>()?;
+    let points = frame
+        .points
+        .iter()
+        .filter(|point| held.iter().all(|(axis, steps)| steps.contains(&point.levels[*axis])));
+    let mut found: Option<Vec<u32>> = None;
+    for point in points {
+        let steps: Vec<u32> = held.iter().map(|(axis, _)| point.levels[*axis]).collect();
+        match &found {
+            Some(other) if *other != steps => {
+                return Err(Failure::bad_input(format_args!(
+                    "{} is there more than once\n  name a value of an axis that moves together with it, too",
+                    texts.join(", ")
+                )));
+            }
+            _ => found = Some(steps),
+        }
+    }
+    let Some(found) = found else {
+        return Err(Failure::bad_input(format_args!(
+            "no point has {}\n  of axes that move together one value is enough",
+            texts.join(", ")
+        )));
+    };
+    Ok(held.iter().map(|(axis, _)| *axis).zip(found).collect())
 }
 
 /// What made a figure of a sweep.
@@ -143,8 +178,8 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Failure> {
     let manifest = folder.manifest()?;
     // a look at what is there so far is worth a lot
     let (data, _) = folder.finished(&manifest, Earlier::Accept)?.data(&manifest);
-    let fixed: Result<Vec<(usize, u32)>, Failure> =
-        args.fixed.iter().map(|text| fixed(&manifest.frame, text)).collect();
+    let held: Vec<&str> = args.fixed.iter().map(String::as_str).collect();
+    let fixed = fixed(&manifest.frame, &held)?;
     let wishes = Wishes {
         x: args.x.as_deref(),
         y: args.y.as_deref(),
@@ -153,7 +188,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Failure> {
         log: args.log,
     };
     let metric = metric_of(&args.metric)?;
-    let request = Request::new(&manifest.frame, metric, &args.scope, wishes, fixed?);
+    let request = Request::new(&manifest.frame, metric, &args.scope, wishes, fixed);
     let name = figure(&folder, &manifest, &data, &request.map_err(Failure::bad_input)?)?;
     let words = METRICS[metric].words;
     let file = folder.path().join(name);

@@ -537,6 +537,48 @@ fn comparisons_are_paired() {
     assert!(said.contains("folder of a single run"), "{said}");
 }
 
+/// Axes of a zip are one for every command: a value of one of them holds the other. In a sample a value may
+/// be there twice, and another axis tells which is meant.
+#[test]
+fn axes_of_a_zip_are_one() {
+    let home = Home::new();
+    let zip = r#"{"zip": [{"pointer": "/switch/input_buffers", "name": "buffers", "values": [8, 16, 32]},
+        {"pointer": "/links/length", "name": "length", "values": ["2 m", "4 m", "8 m"]}]}"#;
+    let small = fs::read_to_string(home.at("small.json")).unwrap();
+    let sweep = format!(
+        r#"{{"name": "zip", "scenario": {small}, "axes": [{zip}],
+        "plots": [{{"metric": "latency_mean_ns", "x": "buffers", "y": "length"}}]}}"#
+    );
+    home.write("zip.json", &sweep);
+    let said = home.refused(&["sweep", "zip.json", "--out", "zip"]);
+    assert!(said.contains("/plots/0") && said.contains("move together"), "{said}");
+    home.write("zip.json", &sweep.replace(r#", "y": "length""#, ""));
+    home.ok(&["sweep", "zip.json", "--out", "zip", "--quiet"]);
+    for [a, b] in [["zip:buffers=8", "zip:length=8 m"], ["zip:buffers=8", "zip:buffers=16,length=4 m"]] {
+        let said = home.ok(&["compare", a, b, "--metric", "latency_mean_ns"]);
+        assert!(said.contains("\nMeans over 2 points "), "{said}");
+    }
+    let said = home.refused(&["compare", "zip:buffers=8", "zip:buffers=8,length=8 m"]);
+    assert!(said.contains("no point has buffers=8, length=8 m"), "{said}");
+    let drawn =
+        ["sweep", "plot", "zip", "--metric", "latency_mean_ns", "--where", "buffers=8", "--x", "length"];
+    let said = home.refused(&drawn);
+    assert!(said.contains("\"length\" stands still: it moves together with \"buffers\""), "{said}");
+    let sample = r#"{"sample": {"method": "sobol", "points": 4, "axes": [
+        {"pointer": "/switch/input_buffers", "name": "buffers", "range": {"from": 8, "to": 9},
+            "integer": true},
+        {"parameter": "load", "range": {"from": 0.2, "to": 0.6}}]}}"#;
+    home.write("some.json", &format!(r#"{{"name": "some", "scenario": {small}, "axes": [{sample}]}}"#));
+    home.ok(&["sweep", "some.json", "--out", "some", "--quiet"]);
+    let results = home.read("some/estimates.csv");
+    let all = rows(&results);
+    let load_of = |buffers| all.iter().find(|row| row["buffers"] == buffers).unwrap()["load"];
+    let said = home.refused(&["compare", "some:buffers=8", "some:buffers=9"]);
+    assert!(said.contains("buffers=8 is there more than once"), "{said}");
+    let [a, b] = ["8", "9"].map(|buffers| format!("some:buffers={buffers},load={}", load_of(buffers)));
+    assert!(home.ok(&["compare", &a, &b]).contains("\nMeans over 2 points "));
+}
+
 /// A figure that cannot be drawn is refused before anything runs, with its place.
 #[test]
 fn figures_are_checked_before_the_run() {

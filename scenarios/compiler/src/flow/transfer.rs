@@ -23,13 +23,14 @@ use crate::units::Ratio;
 pub(super) use crowd::warn as crowds;
 use declared::Declared;
 use models::config::*;
-use models::path::Roads;
+use models::path::{Paces, Roads};
 use models::scheduled_transfer::layout;
 use models::scheduled_transfer::llp::Medium as Layer;
 use models::scheduled_transfer::wire::{Attributes, Function};
 use models::scheduled_transfer::{Config, Extras};
 use models::sim_core::{Duration, Time};
 use models::transfer_rate::{Bound, Software, TransferPath};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -680,27 +681,31 @@ fn scaled(time: u64, num: u64, den: u64) -> u64 {
 }
 
 /// The slowest way of a flow without competition.
-pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest> {
+pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
     let roads = Roads::new(config);
-    let mut ways = Vec::new();
+    let mut known = Paces::new();
+    let mut worst: Option<Slowest<'_>> = None;
     for agent in &config.agents {
         for part in agent.parts.iter().filter(|part| part.flow == flow) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
-            for &peer_id in end.peers.iter().take(PAIRS_MAX) {
+            let stripes = stripes(config, flow, end);
+            for &peer_id in &end.peers {
                 let pair = Pair::new(config, &roads, (agent, end, flow), peer_id)?;
                 let outpaced = pair.is_outpaced();
                 let Pair { way, end, slots, stu, destination, .. } = pair;
                 let clock = Clock(agent.clock);
-                let stripes = stripes(config, flow, &end);
                 let op_timeout = clock.fabric(end.protocol.op_timeout);
-                let (time, bound) = way.bound(&end, slots, stripes as u64, op_timeout);
+                let (time, bound) = way.bound(&end, slots, stripes as u64, op_timeout, &mut known);
                 let frames = enabled_frames(&end.job, stu);
                 let crowded = outpaced && frames > destination.places;
-                ways.push(Slowest { way, end, clock, stripes, slots, crowded, time, bound });
+                // of equal ones the last
+                if worst.as_ref().is_none_or(|worst| worst.time <= time) {
+                    worst = Some(Slowest { way, end, clock, stripes, slots, crowded, time, bound });
+                }
             }
         }
     }
-    ways.into_iter().max_by_key(|slowest| slowest.time)
+    worst
 }
 
 /// Frames of Data that a job may have on their way at a time over one connection.
@@ -715,10 +720,10 @@ fn enabled_frames(job: &TransferJob, stu: u32) -> u64 {
 }
 
 /// Two ends of a flow, and what goes between them.
-struct Pair {
+struct Pair<'a> {
     way: TransferPath,
     /// The end that asks, with the Blocks that translators leave it.
-    end: TransferConfig,
+    end: Cow<'a, TransferConfig>,
     /// Slots of the end that receives Data.
     slots: u16,
     /// Octets of an STU.
@@ -730,7 +735,7 @@ struct Pair {
     is_direct: bool,
 }
 
-impl Pair {
+impl<'a> Pair<'a> {
     /// Time from one frame of Data to the next, as fast as they come, ps.
     fn pace(&self) -> u64 {
         let [source, _] = self.way.hosts;
@@ -744,14 +749,14 @@ impl Pair {
 
     /// Of an end of a flow and its peer. `None`: there is no way between them.
     fn new(
-        config: &FabricConfig,
-        roads: &Roads<'_>,
-        (agent, end, flow): (&AgentConfig, &TransferConfig, u16),
+        config: &'a FabricConfig,
+        roads: &Roads<'a>,
+        (agent, end, flow): (&'a AgentConfig, &'a TransferConfig, u16),
         peer_id: u16,
     ) -> Option<Self> {
         let owner = *config.owners.get(usize::from(peer_id))?;
         let own = Software::mean(&agent.host);
-        let other = config.agents.iter().find(|agent| agent.device == owner);
+        let other = roads.agent(owner);
         let theirs = other.map_or_else(Software::default, |other| Software::mean(&other.host));
         let is_read = end.job.operation.is_read();
         let (source, destination) = if is_read { (theirs, own) } else { (own, theirs) };
@@ -776,7 +781,13 @@ impl Pair {
         let stu = if end.job.operation.is_in_region() { stu } else { stu.min(block) };
         let way = without_competition(config, roads, &steps, (stu, sender.priority))?;
         let way = way.between(source, destination);
-        let end = TransferConfig { job: TransferJob { blocksize, ..end.job }, ..TransferConfig::clone(end) };
+        let end = match blocksize == end.job.blocksize {
+            true => Cow::Borrowed(end),
+            false => {
+                let job = TransferJob { blocksize, ..end.job };
+                Cow::Owned(TransferConfig { job, ..TransferConfig::clone(end) })
+            }
+        };
         let to = if is_read { agent.device } else { owner };
         Some(Pair { way, end, slots, stu, to, destination, is_direct: steps.len() == 1 })
     }
@@ -789,19 +800,16 @@ fn without_competition(
     steps: &[Step<'_>],
     (stu, priority): (u32, u8),
 ) -> Option<TransferPath> {
-    let agent = |device: u32| config.agents.iter().find(|agent| agent.device == device);
     let owner = |id: u16| config.owners.get(usize::from(id)).copied();
     let leg = |step: &Step<'_>| {
         let DeviceModel::Endpoint(own) = &config.devices[step.from as usize].model else { return None };
         let there = roads.path(step.from, step.to.into())?.at(priority);
         let back = roads.path(owner(step.to)?, *own.ids.first()?)?.at(priority);
-        let link = config.links.iter().position(|link| [link.a.0, link.b.0].contains(&step.from))?;
-        let medium = config.media.iter().find(|media| media.link as usize == link);
-        Some(match medium {
-            Some(media) => TransferPath::on_medium(there, back, stu, media.medium),
+        Some(match roads.medium(step.from) {
+            Some(medium) => TransferPath::on_medium(there, back, stu, medium),
             None => {
                 // The first interface of a translator, and that on RapidIO is the first, has an agent.
-                let AgentConfig { mtu, ids, .. } = agent(step.from)?;
+                let AgentConfig { mtu, ids, .. } = roads.agent(step.from)?;
                 TransferPath::new(there, back, stu, *mtu, *ids)
             }
         })
@@ -809,17 +817,17 @@ fn without_competition(
     let software = |from: u32| {
         let has = |own: &&Translator| own.interfaces.iter().any(|own| owner(own.id) == Some(from));
         let translator = steps.iter().filter_map(|step| step.translator).find(has);
-        let first = translator.and_then(|own| agent(owner(own.interfaces[0].id)?));
+        let first = translator.and_then(|own| roads.agent(owner(own.interfaces[0].id)?));
         first.map_or_else(Software::default, |first| Software::mean(&first.host))
     };
     over(steps, leg, software)
 }
 
 /// The slowest way of a flow.
-pub(crate) struct Slowest {
+pub(crate) struct Slowest<'a> {
     pub way: TransferPath,
     /// The end that asks, with the Blocks that translators leave it.
-    pub end: TransferConfig,
+    pub end: Cow<'a, TransferConfig>,
     pub clock: Clock,
     pub stripes: usize,
     /// Slots of the destination.

@@ -508,6 +508,47 @@ pub fn rate(totals: &TransferTotals) -> f64 {
     8_000.0 * stats.verified_octets as f64 / took as f64
 }
 
+/// `check` tells the rate of the slowest of many ways: that of a flow to several ends is the least of the
+/// rates that flows to one of them each have. Links differ in length and in buffers, so that the way over the
+/// longest and the one with the fewest buffers are told apart. With eight and with twelve buffers packets of
+/// other lengths take some of them, and it is that which is reckoned once for all ways that are alike.
+#[test]
+fn the_slowest_of_many_ways_is_told() {
+    let said = |to: &str, buffers: u8| -> f64 {
+        let link = |n: u8, length: u8| {
+            format!(r#"{{"a": "sw:{n}", "b": "e{n}", "set": {{"length": "{length} m"}}}}"#)
+        };
+        let links: Vec<String> =
+            (0..5).zip([2, 10, 100, 50, 10]).map(|(n, length)| link(n, length)).collect();
+        let report = report(&format!(
+            r#"{{
+                "name": "test",
+                "topology": {{"explicit": {{
+                    "devices": [{{"name": "sw", "ports": 5}}, {{"name": "e0"}}, {{"name": "e1"}},
+                        {{"name": "e2"}}, {{"name": "e3"}}, {{"name": "e4"}}],
+                    "links": [{}]
+                }}}},
+                "endpoint": {{"input_buffers": {buffers}}},
+                "overrides": [{{"devices": "e4", "endpoint": {{"input_buffers": 4}}}}],
+                "traffic": [{{"name": "ends", "from": "e0", "to": {to},
+                    "st": {{"bytes": 16777216, "slots": 65535, "window": 64, "stu": 2048}}}}],
+                "run": {{"until": "1 ms"}}
+            }}"#,
+            links.join(", ")
+        ));
+        let rate = report.split("without other traffic ").nth(1).unwrap().split(' ').next().unwrap();
+        rate.parse().unwrap()
+    };
+    for buffers in [5, 8, 12] {
+        let each: Vec<f64> = (1..5).map(|n| said(&format!("\"e{n}\""), buffers)).collect();
+        let least = each.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(each.iter().any(|rate| *rate > 1.2 * least), "{each:?}");
+        for to in [r#"{"cycle": ["e1", "e2", "e3", "e4"]}"#, r#"{"cycle": ["e2", "e1", "e4", "e3"]}"#] {
+            assert_eq!(said(to, buffers), least, "{each:?}");
+        }
+    }
+}
+
 /// Automatic periods know the software path: where nothing is lost nothing times out, and nothing is sent
 /// twice, however slow the hosts are.
 ///

@@ -70,7 +70,7 @@ pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
 }
 
 /// Pairs of ends whose Data comes faster than its host takes it.
-fn pairs(config: &FabricConfig) -> Vec<Pair> {
+fn pairs(config: &FabricConfig) -> Vec<Pair<'_>> {
     let agents = config.agents.iter();
     let ends = agents.flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
     // Of a program nobody knows how much it sends at a time, nor whose turn it is where they wait for it.
@@ -108,7 +108,7 @@ fn left(frames: u64, pace: u64, rx: u64) -> u64 {
 }
 
 /// All frames of the Transfers of a connection that are under way together.
-fn all(pair: &Pair) -> u64 {
+fn all(pair: &Pair<'_>) -> u64 {
     let job = &pair.end.job;
     let together = match job.operation.is_in_region() {
         true => job.count,
@@ -121,7 +121,7 @@ fn all(pair: &Pair) -> u64 {
 ///
 /// While frames come, one after the other, it takes some. So many may be on their way at a time: each Block
 /// that was taken makes room for another, but its frames come a round trip later, and not all at once.
-fn waiting(pair: &Pair) -> u64 {
+fn waiting(pair: &Pair<'_>) -> u64 {
     let (way, job, rx) = (&pair.way, &pair.end.job, pair.destination.rx);
     let in_region = job.operation.is_in_region();
     let block = if in_region { 1 } else { (1u64 << job.blocksize).div_ceil(pair.stu.into()) };
