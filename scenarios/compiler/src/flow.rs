@@ -186,9 +186,6 @@ pub(crate) struct Demand {
 /// Most flows of a scenario; hot flows of hotspots come on top and still fit a 16-bit index.
 const FLOWS_MAX: usize = 10_000;
 
-/// Most pairs of endpoints of which round trips are computed.
-const PAIRS_MAX: usize = 4_096;
-
 /// Adds flows and sources to a fabric.
 pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Walk) -> Demand {
     let spec = c.spec;

@@ -12,7 +12,7 @@ use super::hosts as software;
 use super::messages;
 use super::program::Program;
 use super::session::octets;
-use super::{Beginnings, Cast, Hosts, Kind, PAIRS_MAX, Sized};
+use super::{Beginnings, Cast, Hosts, Kind, Sized};
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::medium;
@@ -620,7 +620,7 @@ fn longest(
         let from = interfaces(from);
         from.into_iter().flat_map(move |from| to.clone().into_iter().map(move |to| (from, c.ids[to])))
     });
-    let ways = pairs.take(PAIRS_MAX).filter_map(|(from, id)| {
+    let ways = pairs.filter_map(|(from, id)| {
         let steps = config.translation.way(from as u32, u16::try_from(id).ok()?, &config.owners);
         let stu = steps.iter().filter_map(|step| step.translator).map(lowered).fold(stu, u32::min);
         let leg = |from: usize, id: u32| {

@@ -2,7 +2,6 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::flow::PAIRS_MAX;
 use crate::flow::hosts::host;
 use crate::flow::transfer::Clock;
 use crate::units::time_text;
@@ -39,7 +38,7 @@ pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
         let peers = node.creates.iter().flat_map(|creates| creates.peers.iter());
         peers.map(move |&peer| (agent, node, peer))
     });
-    let mut asked = asked.take(PAIRS_MAX).peekable();
+    let mut asked = asked.peekable();
     if asked.peek().is_none() {
         // Roads know every link of the fabric, which may be many.
         return;

@@ -3,7 +3,6 @@
 use super::{Pair, enabled_frames};
 use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, count};
-use crate::flow::PAIRS_MAX;
 use crate::units::time_text;
 use models::config::{AgentConfig, FabricConfig, ProtocolConfig};
 use models::path::Roads;
@@ -24,7 +23,7 @@ struct Crowd {
 /// Warns of the host that lacks most places for the frames that wait for it.
 pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
     let mut hosts: BTreeMap<(u32, u64), Crowd> = BTreeMap::new();
-    for pair in pairs(config) {
+    each_pair(config, |pair| {
         // Those that begin at random times may never meet, so each counts alone.
         let begins = pair.end.connect_at.0;
         let others = hosts.entry((pair.to, begins)).or_insert(Crowd {
@@ -38,13 +37,13 @@ pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
             if own > others.frames {
                 *others = Crowd { connections: 1, frames: own, all: all(&pair), pace: pair.pace() };
             }
-            continue;
+            return;
         }
         others.connections += 1;
         others.frames = others.frames.saturating_add(own);
         others.all = others.all.saturating_add(all(&pair));
         others.pace = others.pace.min(pair.pace());
-    }
+    });
     let software = |device: u32| Software::mean(&super::software::host(c, device as usize).config);
     // All of them come over the last link.
     let come = |device: u32, own: &Crowd| own.frames.min(left(own.all, own.pace, software(device).rx));
@@ -69,8 +68,9 @@ pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
     c.once(finding.help(help));
 }
 
-/// Pairs of ends whose Data comes faster than its host takes it.
-fn pairs(config: &FabricConfig) -> Vec<Pair<'_>> {
+/// Each pair of ends whose Data comes faster than its host takes it; of large fabrics they are too many to be
+/// kept.
+fn each_pair<'a>(config: &'a FabricConfig, pair: impl FnMut(Pair<'a>)) {
     let agents = config.agents.iter();
     let ends = agents.flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
     // Of a program nobody knows how much it sends at a time, nor whose turn it is where they wait for it.
@@ -91,15 +91,15 @@ fn pairs(config: &FabricConfig) -> Vec<Pair<'_>> {
         };
         receiver.and_then(|device| slow.get(device)).is_some_and(|slow| *slow)
     });
-    let mut asked = asked.take(PAIRS_MAX).peekable();
+    let mut asked = asked.peekable();
     if asked.peek().is_none() {
         // Roads know every link of the fabric, which may be many.
-        return Vec::new();
+        return;
     }
     let roads = Roads::new(config);
     let pairs = asked.filter_map(|(end, peer)| Pair::new(config, &roads, end, peer));
     // Behind a translator nobody knows how fast frames come.
-    pairs.filter(|pair| pair.is_direct && pair.is_outpaced()).collect()
+    pairs.filter(|pair| pair.is_direct && pair.is_outpaced()).for_each(pair);
 }
 
 /// What is left of frames that come one after the other, when the last of them is there.
