@@ -112,7 +112,7 @@ fn all(pair: &Pair<'_>) -> u64 {
     let job = &pair.end.job;
     let together = match job.operation.is_in_region() {
         true => job.count,
-        false => job.count.min(job.concurrent.into()),
+        false => job.at_a_time(),
     };
     job.bytes.div_ceil(pair.stu.into()).saturating_mul(together)
 }
