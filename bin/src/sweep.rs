@@ -58,15 +58,9 @@ fn load(path: &Path) -> Result<SweepPlan, Failure> {
     let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
     let plan = scenarios::sweep::load(&text, &name, &metrics)
         .map_err(|errors| Failure::BadInput(rendered(&errors)))?;
-    if let Some(stop) = &plan.replications.stop
-        && METRICS.iter().any(|metric| metric.name == stop.metric && metric.kind == Kind::Most)
-    {
-        return Err(Failure::bad_input(format_args!(
-            "{name}: /replications/stop/metric: \"{}\" is a largest value, which has no interval that could \
-             be narrow enough",
-            stop.metric
-        )));
-    }
+    let is_largest =
+        |name: &str| METRICS.iter().any(|metric| metric.name == name && metric.kind == Kind::Most);
+    plan.check_stop(is_largest).map_err(|errors| Failure::BadInput(rendered(&errors)))?;
     plot::check(&plan).map_err(|errors| Failure::BadInput(rendered(&errors)))?;
     crate::require::check_sweep(&plan)?;
     for warnings in [&plan.remarks, &plan.warnings].into_iter().filter(|all| !all.items.is_empty()) {

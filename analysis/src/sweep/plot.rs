@@ -106,14 +106,17 @@ impl Request {
         let x = wishes.x.map(|name| take(name, &mut free)).transpose()?;
         let y = wishes.y.map(|name| take(name, &mut free)).transpose()?;
         let panels = wishes.panels.map(|name| take(name, &mut free)).transpose()?;
-        if x.is_some() && (x == y || x == panels) || y.is_some() && y == panels {
-            return Err("one axis cannot be two things in a figure".into());
-        }
         let asked: Vec<usize> = [x, y, panels].into_iter().flatten().collect();
         for (place, axis) in asked.iter().enumerate() {
-            if let Some(other) = asked[..place].iter().find(|other| frame.together(**other, *axis)) {
-                let [first, second] = [other, axis].map(|axis| &frame.axes[*axis].name);
-                return Err(format!("axes \"{first}\" and \"{second}\" move together: one is enough"));
+            match asked[..place].iter().find(|other| frame.together(**other, *axis)) {
+                Some(other) if other == axis => {
+                    return Err("one axis cannot be two things in a figure".into());
+                }
+                Some(other) => {
+                    let [first, second] = [other, axis].map(|axis| &frame.axes[*axis].name);
+                    return Err(format!("axes \"{first}\" and \"{second}\" move together: one is enough"));
+                }
+                None => {}
             }
         }
         let most = |free: &[usize]| {

@@ -452,7 +452,7 @@ fn a_refused_sweep_writes_nothing() {
     let wrong = SWEEP.replace("[8, 16]", "[8, 0]");
     refused(&wrong, "nothing was simulated");
     let largest = UNTIL_NARROW.replace("mean_ns", "max_ns");
-    refused(&SWEEP.replace(r#""replications": { "count": 5 }"#, &largest), "is a largest value");
+    refused(&SWEEP.replace(r#""replications": { "count": 5 }"#, &largest), "SW007");
     assert!(!home.at("there").exists());
     home.ok(&["sweep", "sweep.json", "--out", "there", "--quiet"]);
     let before = home.read("there/sweep.json");

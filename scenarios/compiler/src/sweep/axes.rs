@@ -16,6 +16,10 @@ pub const VARIANT_AXIS: &str = "variant";
 const LEVELS_MAX: usize = 1 << 20;
 /// Names that columns of the results have already.
 const TAKEN: [&str; 7] = ["point", "replication", "seed", "scope", "runs", "stopped", "outcome"];
+/// What axes that move together stand in.
+const ZIP: &str = "a zip";
+/// Help where a value of an axis is there twice.
+const ONCE: &str = "every value is a point once";
 
 /// One setting of a level: where, what, and the place in the sweep file that says so.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +89,7 @@ impl Reader<'_> {
                 (Some(parts), None) => {
                     self.alone(spec, &at, "zip");
                     for (part, spec) in parts.iter().enumerate() {
-                        axes.extend(self.axis(spec, &format!("{at}/zip/{part}"), "a zip"));
+                        axes.extend(self.axis(spec, &format!("{at}/zip/{part}"), ZIP));
                     }
                     self.equal_lengths(&axes[first..], &at);
                 }
@@ -204,7 +208,13 @@ impl Reader<'_> {
         }
         let (places, name) = self.places(spec, at)?;
         let values = match (&spec.values, &spec.range, &spec.log_range) {
-            (Some(values), None, None) => self.listed(spec, values, at)?,
+            (Some(values), None, None) => {
+                let help = match what {
+                    ZIP => "every value is a point once; to have one beside several others, use cases",
+                    _ => ONCE,
+                };
+                self.listed(spec, values, at, help)?
+            }
             (None, Some(range), None) => self.numbers(spec, range, false, &format!("{at}/range"))?,
             (None, None, Some(range)) => self.numbers(spec, range, true, &format!("{at}/log_range"))?,
             _ => return self.one_of(spec, at, &["values", "range", "log_range", "cases"]),
@@ -226,7 +236,7 @@ impl Reader<'_> {
         let (places, name) = self.places(spec, at)?;
         let values = match (&spec.values, &spec.range, &spec.log_range) {
             (Some(values), None, None) => {
-                let listed = self.listed(spec, values, at)?;
+                let listed = self.listed(spec, values, at, ONCE)?;
                 let pick = |share: &f64| listed[(share * listed.len() as f64) as usize].clone();
                 unit.iter().map(pick).collect()
             }
@@ -320,7 +330,14 @@ impl Reader<'_> {
         Some(Axis { name, unit: String::new(), sampled: false, levels })
     }
 
-    fn listed(&mut self, spec: &AxisSpec, values: &[Value], at: &str) -> Option<Vec<(Value, String)>> {
+    /// Values as they are written; `once` is the help where one is there twice.
+    fn listed(
+        &mut self,
+        spec: &AxisSpec,
+        values: &[Value],
+        at: &str,
+        once: &str,
+    ) -> Option<Vec<(Value, String)>> {
         for (word, there) in [("unit", spec.unit.is_some()), ("integer", spec.integer.is_some())] {
             if there {
                 let message = format!("\"{word}\" belongs to a range; values are taken as they are");
@@ -342,7 +359,7 @@ impl Reader<'_> {
                     false => format!("{} is {} written another way", describe(value), describe(first)),
                 };
                 let place = format!("{at}/values/{index}");
-                self.out.push(Diagnostic::error("SW002", place, message).help("every value is a point once"));
+                self.out.push(Diagnostic::error("SW002", place, message).help(once));
                 return None;
             }
         }

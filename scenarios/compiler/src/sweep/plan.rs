@@ -530,6 +530,22 @@ impl SweepPlan {
         self.remarks.instead(out)
     }
 
+    /// Whether there is an interval for the metric of the stop rule, if there is one: `is_largest` says which
+    /// metrics are largest values.
+    ///
+    /// # Errors
+    /// If it is one.
+    pub fn check_stop(&self, is_largest: impl Fn(&str) -> bool) -> Result<(), Diagnostics> {
+        let metric = self.replications.stop.as_ref().map(|stop| stop.metric.as_str());
+        let unfit = metric.filter(|metric| is_largest(metric)).map(|metric| {
+            let message =
+                format!("\"{metric}\" is a largest value, which has no interval that could be narrow enough");
+            let help = "use a mean, a quantile or a rate";
+            Diagnostic::error("SW007", "/replications/stop/metric", message).help(help)
+        });
+        self.remarks.instead(unfit.into_iter().collect())
+    }
+
     /// The level of each axis at a point.
     pub fn levels<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = (&'a Axis, &'a Level)> {
         self.axes.iter().zip(&point.levels).map(|(axis, level)| (axis, &axis.levels[*level as usize]))

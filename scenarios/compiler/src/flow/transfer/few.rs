@@ -25,7 +25,7 @@ pub(super) fn warn(
     let Some((&device, own)) = declared.iter().min_by_key(|(_, declared)| declared.slots) else { return };
     if job.operation == Operation::FetchOp {
         let kept = protocol(c, (st, own), job, scale, device).replay_values as u64;
-        let together = job.count.min(job.concurrent.into());
+        let together = job.at_a_time();
         if together > kept {
             let message = format!(
                 "the owner of a word keeps what the last {kept} FetchOps of a peer returned until it is \
@@ -42,7 +42,7 @@ pub(super) fn warn(
     let found = |message: String, help: &str| {
         Diagnostic::warning("SC110", format!("{at}/st/slots"), message).help(help)
     };
-    let one = job.count.min(job.concurrent.into()) == 1 && !scale.separate_control;
+    let one = job.at_a_time() == 1 && !scale.separate_control;
     let quiet = !job.notify && job.state_every == 0;
     if slots < BOTH_ASK && !(one && (quiet || job.cts_req == 1)) {
         let message = format!(
@@ -56,7 +56,7 @@ pub(super) fn warn(
     let config = protocol(c, (st, own), job, scale, device);
     // Where frames come in any order, requests count as under way until they are answered, and the answers
     // wait for Slots as well: each end holds so many back, and those of several Transfers hold up each other.
-    let together = job.count.min(job.concurrent.into());
+    let together = job.at_a_time();
     let needed = together.saturating_add(u64::from(BOTH_ASK) - 1);
     if !config.ordered && u64::from(slots) < needed {
         let message = format!(
