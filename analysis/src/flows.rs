@@ -125,8 +125,8 @@ static ROWS: &[FlowRow] = &[
         "saturated",
         "",
         "saturated runs",
-        "accepted is less than 99 % of offered, more is asked for than completes, or a source is a closed \
-         loop",
+        "accepted is less than 99 % of offered and the rest not merely on its way, more is asked for than \
+         completes, or a source is a closed loop",
         Get::Flag(|flow| flow.saturated),
     ),
     row(

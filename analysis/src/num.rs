@@ -183,6 +183,16 @@ pub fn change_text(before: f64, after: f64) -> Option<String> {
     })
 }
 
+/// Likewise, but what is less than half a percent is told, with its sign: `+0.333 %`.
+pub fn small_change_text(before: f64, after: f64) -> Option<String> {
+    let percent = 100.0 * (after - before) / before;
+    if percent == 0.0 || libm::fabs(percent) >= 0.5 {
+        return change_text(before, after);
+    }
+    let sign = if percent < 0.0 { '\u{2212}' } else { '+' };
+    percent.is_finite().then(|| format!("{sign}{} %", three_digits(libm::fabs(percent))))
+}
+
 /// A change of what is a percentage already, in percentage points: `+3.20 points`, as fine as the larger of
 /// the values of [`three_digits`] that it stands beside; `±0 points` where these do not show it. `None` from
 /// or to nothing known.
@@ -342,6 +352,11 @@ mod tests {
         assert_eq!(change_text(100.0, 0.0).as_deref(), Some("\u{2212}100 %"));
         assert_eq!(change_text(0.0, 25.0), None);
         assert_eq!(change_text(0.0, 0.0), None);
+        assert_eq!(small_change_text(300.0, 301.0).as_deref(), Some("+0.333 %"));
+        assert_eq!(small_change_text(1_000.0, 999.0).as_deref(), Some("\u{2212}0.100 %"));
+        assert_eq!(small_change_text(7.0, 7.0).as_deref(), Some("±0 %"));
+        assert_eq!(small_change_text(10.0, 5.0).as_deref(), Some("\u{2212}50 %"));
+        assert_eq!(small_change_text(0.0, 0.0), None);
         assert_eq!(TimeUnit::for_max(1.5e6).symbol, "ns");
         assert_eq!(TimeUnit::for_max(2.5e6).symbol, "µs");
     }

@@ -107,12 +107,17 @@ impl FlowBin {
         &report.run.collector.flows()[self.flow].offered[self.bin]
     }
 
-    /// Octets of the bin over its time, Gb/s: the last one ends with what is measured. What happens in the
-    /// last instant of the run, and is alone in its bin, counts as if that went on.
-    fn rate(&self, report: &VariantReport, octets: u64) -> Cell {
-        let collector = &report.run.collector;
-        let at = |bin| collector.bin_start(bin).min(report.window.to_ps);
-        let width = at(self.bin + 1) - at(self.bin);
+    /// Octets of the bin over its time, Gb/s. The last one ends with what is measured, which is often the end
+    /// of a packet, and that counts there: in a shorter bin it would be more than any link carries, so the
+    /// last two have the mean of both. What is the only bin, and an instant, counts as if that went on.
+    fn rate(&self, report: &VariantReport, octets: impl Fn(&Self) -> u64) -> Cell {
+        let (collector, end) = (&report.run.collector, report.window.to_ps);
+        let at = |bin| collector.bin_start(bin).min(end);
+        let last = report.window.to_bin - 1;
+        let is_joined = collector.bin_start(last + 1) > end && self.bin + 1 >= last;
+        let (first, last) = if is_joined { (last.saturating_sub(1), last) } else { (self.bin, self.bin) };
+        let width = at(last + 1) - at(first);
+        let octets = (first..=last).map(|bin| octets(&Self { flow: self.flow, bin })).sum();
         Cell::Real(gbps(octets, if width > 0 { width } else { collector.bin_ps() }))
     }
 
@@ -126,10 +131,14 @@ impl FlowBin {
 const FLOWS: Columns<FlowBin, 8> = [
     Column::new("flow", "flow", |report, at| Cell::Text(report.flows[at.flow].name.clone())),
     Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
-    Column::new("offered_gbps", "payload created", |report, at| at.rate(report, at.offered(report).payload)),
+    Column::new(
+        "offered_gbps",
+        "payload created; the last two bins have the mean of both where the last one is shorter",
+        |report, at| at.rate(report, |at| at.offered(report).payload),
+    ),
     // no goodput: packets know nothing of what is said again, or of headers above them
-    Column::new("delivered_gbps", "payload of all packets delivered", |report, at| {
-        at.rate(report, at.delivered(report).payload)
+    Column::new("delivered_gbps", "payload of all packets delivered, likewise", |report, at| {
+        at.rate(report, |at| at.delivered(report).payload)
     }),
     Column::new("delivered_packets", "packets delivered", |report, at| whole(at.delivered(report).packets)),
     Column::new("latency_mean_ns", "creation to last bit at the destination, mean", |report, at| {
@@ -343,13 +352,15 @@ const ENDPOINTS: Columns<usize, 7> = [
     Column::new("endpoint", "device", |report, &device| {
         Cell::Text(report.run.config.devices[device].path.clone())
     }),
-    Column::new("offered_packets", "packets created here", |report, &device| {
-        whole(report.run.collector.endpoint_totals()[device].offered_packets)
-    }),
+    Column::new(
+        "offered_packets",
+        "packets of flows created here; accesses to registers are no flow",
+        |report, &device| whole(report.run.collector.endpoint_totals()[device].offered_packets),
+    ),
     Column::new("offered_octets", "their payload", |report, &device| {
         whole(report.run.collector.endpoint_totals()[device].offered_payload)
     }),
-    Column::new("delivered_packets", "packets that arrived here", |report, &device| {
+    Column::new("delivered_packets", "packets of flows that arrived here", |report, &device| {
         whole(report.run.collector.endpoint_totals()[device].delivered_packets)
     }),
     Column::new("delivered_octets", "their payload", |report, &device| {

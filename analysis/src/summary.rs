@@ -56,7 +56,7 @@ pub struct VariantSummary {
     pub name: String,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Simulated time.
+    /// Simulated time, with the silence after all is over, if it is.
     pub duration_us: Num,
     /// What was measured.
     pub measured: MeasuredSummary,
@@ -101,7 +101,8 @@ pub struct VariantSummary {
 pub struct MeasuredSummary {
     /// Start.
     pub from_us: Num,
-    /// End.
+    /// End: that of the run, or the last arrival where all is over before it. Shares of time and means over
+    /// time of links, hosts and switches are of the time up to it.
     pub to_us: Num,
     /// How the start was chosen.
     pub warmup_rule: &'static str,

@@ -241,9 +241,19 @@ pub fn variant(report: &VariantReport) -> String {
              long it runs; run longer, or set the warm-up"
         ));
     }
+    // Several places may wait for one circle.
+    let mut told: Vec<(String, usize)> = Vec::new();
     for stall in &summary.stalls {
         let first = stall.walk.first().map_or("", String::as_str);
-        say(format_args!("  {}", stall_text(stall.kind, stall.at_us.0, first)));
+        let text = stall_text(stall.kind, stall.at_us.0, first);
+        match told.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, places)) => *places += 1,
+            None => told.push((text, 1)),
+        }
+    }
+    for (text, places) in told {
+        let from = if places > 1 { format!(" (from {places} places)") } else { String::new() };
+        say(format_args!("  {text}{from}"));
     }
     for left in &summary.left_stopped {
         let congested: Vec<&str> = left.congested.iter().map(String::as_str).collect();

@@ -103,7 +103,7 @@ pub(crate) struct ReportArgs {
     /// Result folders of runs and of sweeps
     #[arg(value_name = "RESULTS", required = true)]
     pub results: Vec<PathBuf>,
-    /// File to write
+    /// File to write, or - for standard output
     #[arg(long, short, value_name = "FILE", default_value = "review.html")]
     pub output: PathBuf,
     /// Parts of a run that the slider shows at most: fewer make the page smaller
@@ -191,6 +191,9 @@ pub(crate) struct ExploreArgs {
     /// Order of delivery: fifo, any (default: both)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub order: Vec<String>,
+    /// Of a scenario: variants of it (default: all)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub variant: Vec<String>,
     /// Of conduit: OPENs beyond which a run is cut and called a storm (default: 6); of linx:
     /// connects beyond which it is cut (default: 9 in order, 3 in any order)
     #[arg(long, value_name = "N")]
@@ -306,6 +309,11 @@ pub(crate) struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
+    /// Whether somebody asks for another beginning of what is measured.
+    pub fn cuts_off(&self) -> bool {
+        self.warmup.is_some()
+    }
+
     /// Changes in the order in which they apply: flags of their own win over `--set`.
     pub fn overrides(&self) -> Vec<(String, Value)> {
         let own = [

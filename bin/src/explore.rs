@@ -33,6 +33,11 @@ const OPENS: u32 = 6;
 /// Prints a table, or a path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
     let text = match (&args.subject, &args.path) {
+        (Subject::Packing | Subject::Linx | Subject::Transfer | Subject::Conduit, _)
+            if !args.variant.is_empty() =>
+        {
+            Err("--variant: only with a scenario".into())
+        }
         (Subject::Linx | Subject::Transfer, None) if args.out.is_some() => {
             Err("--out: takes --path, but for conduits".into())
         }
@@ -84,12 +89,7 @@ fn packing(args: &ExploreArgs) -> Result<String, String> {
 type Selected = (Conduit, Vec<String>);
 
 /// The entries with one of the names, or all without names.
-fn select<T: Copy>(
-    what: &str,
-    names: &[String],
-    all: &[T],
-    name: fn(&T) -> &'static str,
-) -> Result<Vec<T>, String> {
+fn select<T: Copy>(what: &str, names: &[String], all: &[T], name: fn(&T) -> &str) -> Result<Vec<T>, String> {
     if names.is_empty() {
         return Ok(all.to_vec());
     }
@@ -344,7 +344,10 @@ fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Re
 fn path(args: &ExploreArgs, models: &[Selected], class: &str) -> Result<String, String> {
     let class = select("path", &[class.to_owned()], &Class::ALL, |class| class.name())?[0];
     let [(model, _)] = models else {
-        let problem = "--path: takes one algorithm, fault, configuration and order";
+        let problem = match args.subject {
+            Subject::Scenario(_) => "--path: takes one variant, fault and order",
+            _ => "--path: takes one algorithm, fault, configuration and order",
+        };
         return Err(format!("{problem}; {} are selected", models.len()));
     };
     shortest(
@@ -369,6 +372,7 @@ mod tests {
             fault: one(fault),
             configuration: one(configuration),
             order: one(order),
+            variant: Vec::new(),
             limit: None,
             path: None,
             out: None,

@@ -14,6 +14,15 @@ use std::sync::Arc;
 
 /// Writes a page about result folders of runs and sweeps.
 pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
+    for output in [Some(&args.output), args.pdf.as_ref()].into_iter().flatten() {
+        if let Some(folder) = args.results.iter().find(|folder| is_result(folder, output)) {
+            return Err(Failure::bad_input(format_args!(
+                "{}: a file of the results in {}, of which the page tells; expected another file",
+                output.display(),
+                folder.display()
+            )));
+        }
+    }
     let browser = args.pdf.as_ref().map(|_| paper::browser()).transpose()?;
     let (mut runs, mut sweeps) = (Vec::new(), Vec::new());
     for folder in &args.results {
@@ -31,14 +40,27 @@ pub(crate) fn report(args: &ReportArgs) -> Result<(), Failure> {
             review::SIZE_MAX
         )));
     }
-    whole::write(&args.output, page.as_bytes())?;
-    print(&format!("{} ({} KB)\n", args.output.display(), page.len().div_ceil(1_000)))?;
+    if args.output.as_os_str() == "-" {
+        print(&page)?;
+    } else {
+        whole::write(&args.output, page.as_bytes())?;
+        if args.output.is_file() {
+            print(&format!("{} ({} KB)\n", args.output.display(), page.len().div_ceil(1_000)))?;
+        }
+    }
     if let (Some(file), Some(browser)) = (&args.pdf, &browser) {
         let octets = paper::print(browser, &page)?;
         whole::write(file, &octets)?;
         print(&format!("{} ({} KB)\n", file.display(), octets.len().div_ceil(1_000)))?;
     }
     Ok(())
+}
+
+/// Whether a file is one of a result folder, and no page about it.
+fn is_result(folder: &Path, file: &Path) -> bool {
+    let of = |path: &Path| path.canonicalize().ok();
+    let is_page = file.extension().is_some_and(|ending| ending == "html" || ending == "pdf");
+    !is_page && of(file).zip(of(folder)).is_some_and(|(file, folder)| file.starts_with(folder))
 }
 
 /// Says what binds a flow, or fills a link.

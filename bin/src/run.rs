@@ -48,7 +48,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
         let names = plan.variants.iter().map(|variant| variant.name.as_str());
         simulate::all(&plan, way, jobs, &Bars::new(args.quiet || args.json, names), &interrupted)?
     };
-    let stalled = finished.iter().find(|one| one.stalled).map(|one| one.data.name.clone());
+    let stalled: Vec<String> =
+        finished.iter().filter(|one| one.stalled).map(|one| one.data.name.clone()).collect();
     let mut costs: Vec<VariantCost> = Vec::new();
     let reports: Vec<VariantReport> = finished
         .into_iter()
@@ -90,26 +91,27 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     } else if !args.quiet {
         print(&tell(&plan, &reports, &perf, (&target, args.threads().is_some())))?;
     }
-    verdict(&reports, stalled)
+    verdict(&reports, &stalled)
 }
 
 /// A broken law outweighs a stall: what the simulator says about the stall may be wrong as well. A stall
 /// outweighs a requirement that does not hold: the run was not whole.
-fn verdict(reports: &[VariantReport], stalled: Option<String>) -> Result<(), Failure> {
+fn verdict(reports: &[VariantReport], stalled: &[String]) -> Result<(), Failure> {
     for report in reports {
         if let Some(law) = report.broken.first() {
             return Err(Failure::Invariant(format!("variant {:?}: {law}", report.run.name)));
         }
     }
-    match stalled {
-        Some(name) => {
-            let stall = reports.iter().find(|report| report.run.name == name);
-            let stall = stall.and_then(|report| report.run.outcome.stalls.first());
-            let walk = stall.map(|stall| stall.walk.join("\n  ")).unwrap_or_default();
-            Err(Failure::Stalled(format!("variant {name:?} was stopped\n  {walk}")))
-        }
-        None => require::verdict(reports),
+    let tell = |report: &VariantReport| {
+        let stall = report.run.outcome.stalls.first();
+        let walk = stall.map(|stall| stall.walk.join("\n  ")).unwrap_or_default();
+        format!("variant {:?} was stopped\n  {walk}", report.run.name)
+    };
+    if stalled.is_empty() {
+        return require::verdict(reports);
     }
+    let all = reports.iter().filter(|report| stalled.contains(&report.run.name));
+    Err(Failure::Stalled(all.map(tell).collect()))
 }
 
 /// Tables and sentences. Why a variant ran on one thread is told to whoever asked for several.
@@ -213,16 +215,29 @@ fn threads(args: &RunArgs, plan: &RunPlan, jobs: usize) -> usize {
     if fits { left } else { 1 }
 }
 
-/// The first Ctrl-C ends the run in good order; a second one need not wait.
+/// The first Ctrl-C, or the first request to end (SIGTERM, as clusters send it), ends the run in good order;
+/// a second one need not wait.
 pub(crate) fn watch_interrupts() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
+    let cannot = |error: &dyn std::fmt::Display| {
+        Failure::bad_input(format_args!("cannot watch for interrupts: {error}"))
+    };
     let set = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::Relaxed) {
-            watch::restore();
-            std::process::exit(i32::from(Failure::Interrupted.code()));
-        }
-    })
-    .map_err(|error| Failure::bad_input(format_args!("cannot watch for interrupts: {error}")))?;
+    ctrlc::set_handler(move || interrupt(&set)).map_err(|error| cannot(&error))?;
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::SIGTERM;
+        use signal_hook::iterator::Signals;
+        let mut signals = Signals::new([SIGTERM]).map_err(|error| cannot(&error))?;
+        let set = Arc::clone(&flag);
+        std::thread::spawn(move || signals.forever().for_each(|_| interrupt(&set)));
+    }
     Ok(flag)
+}
+
+fn interrupt(flag: &AtomicBool) {
+    if flag.swap(true, Ordering::Relaxed) {
+        watch::restore();
+        std::process::exit(i32::from(Failure::Interrupted.code()));
+    }
 }

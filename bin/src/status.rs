@@ -10,8 +10,8 @@ pub(crate) enum Failure {
     Invariant(String),
     /// The scenario, a file or a flag is wrong; the text says where.
     BadInput(String),
-    /// The watchdog ended a run, as the scenario asked for.
-    Stalled(String),
+    /// The watchdog ended these runs, as the scenario asked for.
+    Stalled(Vec<String>),
     /// These requirements of the scenario do not hold.
     Required(Vec<String>),
     /// The user interrupted.
@@ -42,7 +42,9 @@ impl Failure {
         match self {
             Failure::BadInput(text) => complain(text),
             Failure::Invariant(text) => complain(&format!("riosim: an invariant broke: {text}")),
-            Failure::Stalled(text) => complain(&format!("riosim: stalled: {text}")),
+            Failure::Stalled(runs) => {
+                complain(&format!("riosim: stalled: {}", runs.join("\nriosim: stalled: ")));
+            }
             Failure::Required(lines) => complain(&format!("riosim: {}", lines.join("\nriosim: "))),
             Failure::Interrupted => complain("riosim: interrupted, nothing was written"),
             Failure::Paused(text) => complain(&format!("riosim: interrupted: {text}")),
@@ -65,7 +67,7 @@ mod tests {
         let codes = [
             Failure::Invariant(String::new()),
             Failure::bad_input(""),
-            Failure::Stalled(String::new()),
+            Failure::Stalled(Vec::new()),
             Failure::Required(Vec::new()),
             Failure::Interrupted,
             Failure::Paused(String::new()),

@@ -23,6 +23,9 @@ const SLICE: u64 = 1 << 14;
 
 /// Prints a trace.
 pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
+    if args.scenario.cuts_off() {
+        return Err(Failure::bad_input("--warmup: a trace is of the whole run, so it would change nothing"));
+    }
     let plan = load(&args.scenario)?;
     let variant = match &args.variant {
         None => &plan.variants[0],

@@ -33,21 +33,57 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Held by who draws on it.
 static PEN: Mutex<()> = Mutex::new(());
 
-/// Gives the screen back as it was, if it was taken: at the end, at a panic, at a second Ctrl-C. Nothing is
-/// drawn any more afterwards.
-pub(crate) fn restore() {
+/// Somebody else has drawn on it since.
+static FOREIGN: AtomicBool = AtomicBool::new(false);
+
+/// The right to draw, for whoever has something to do to the screen.
+fn pen() -> Option<MutexGuard<'static, ()>> {
     // A picture that is being drawn takes less than this, unless it is drawing that has panicked.
-    let pen = (0..100).find_map(|_| match PEN.try_lock() {
+    (0..100).find_map(|_| match PEN.try_lock() {
         Ok(pen) => Some(pen),
         Err(_) => {
             std::thread::sleep(Duration::from_millis(1));
             None
         }
-    });
+    })
+}
+
+/// Gives the screen back as it was, if it was taken: at the end, at a panic, at a second Ctrl-C. Nothing is
+/// drawn any more afterwards.
+pub(crate) fn restore() {
+    let pen = pen();
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(stderr(), LeaveAlternateScreen, Show);
     }
     drop(pen);
+}
+
+/// Gives the screen back while the run is suspended (Ctrl-Z), and takes it again when it goes on.
+///
+/// # Errors
+/// If signals cannot be watched.
+#[cfg(unix)]
+fn share_with_the_shell() -> std::io::Result<()> {
+    use signal_hook::consts::SIGTSTP;
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::emulate_default_handler;
+    let mut signals = Signals::new([SIGTSTP])?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            let pen = pen();
+            let taken = TAKEN.load(Ordering::SeqCst);
+            if taken {
+                let _ = execute!(stderr(), LeaveAlternateScreen, Show);
+            }
+            let _ = emulate_default_handler(signal);
+            if taken {
+                let _ = execute!(stderr(), EnterAlternateScreen, Hide);
+                FOREIGN.store(true, Ordering::SeqCst);
+            }
+            drop(pen);
+        }
+    });
+    Ok(())
 }
 
 /// All variants of a run on a terminal.
@@ -83,6 +119,8 @@ impl Watch<CrosstermBackend<Stderr>> {
             restore();
             before(panic);
         }));
+        #[cfg(unix)]
+        share_with_the_shell().map_err(cannot)?;
         TAKEN.store(true, Ordering::SeqCst);
         execute!(stderr(), EnterAlternateScreen, Hide).map_err(cannot)?;
         Ok(watch)
@@ -112,6 +150,9 @@ impl<B: Backend> Board<B> {
         let _pen = PEN.lock().unwrap_or_else(PoisonError::into_inner);
         if !(self.open)() {
             return;
+        }
+        if FOREIGN.swap(false, Ordering::SeqCst) {
+            let _ = self.terminal.clear();
         }
         // Who cannot be drawn on any more does not end the run.
         let _ = self.terminal.draw(|frame| screen::draw(frame, &self.title, &self.sights));

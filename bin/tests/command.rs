@@ -644,11 +644,19 @@ fn a_stall_that_stops_the_run_is_status_3() {
     let summary = fs::read_to_string(home.path().join("there/summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["variants"][0]["stalls"].as_array().unwrap().len(), 1);
+    // each variant that was stopped is named
+    let two = LOST_XON.replacen('{', r#"{ "variants": [{ "name": "one" }, { "name": "other" }],"#, 1);
+    home.write("two.json", &two);
+    let output = home.run(&["two.json", "--out", "both", "--quiet"]);
+    let said = text(&output.stderr);
+    let named = |name: &str| said.contains(&format!("stalled: variant \"{name}\" was stopped"));
+    assert!(output.status.code() == Some(3) && named("one") && named("other"), "{said}");
     // the same stall, only reported
     let output = home.run(&["x.json", "--out", "there", "--quiet", "--set", "/run/on_stall=report"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
+/// By Ctrl-C, and as clusters do it.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_writes_nothing() {
@@ -657,27 +665,30 @@ fn an_interrupt_writes_nothing() {
     hotspot(&home);
     let before = home.files();
     let scenario = fs::read_to_string(home.path().join("x.json")).unwrap();
-    // a run that would take days
-    let words = ["run", "-", "--out", "there", "--until", "1000 s"];
-    let mut child = home
-        .command(&words)
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    // More than a pipe holds: once this is written, the child reads, so it already watches for interrupts.
-    pipe.write_all(scenario.as_bytes()).unwrap();
-    pipe.write_all(&[b'\n'; 1 << 20]).unwrap();
-    drop(pipe);
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stdout), "");
-    assert!(text(&output.stderr).contains("interrupted"));
-    assert_eq!(home.files(), before);
+    for signal in ["-INT", "-TERM"] {
+        // a run that would take days
+        let words = ["run", "-", "--out", "there", "--until", "1000 s"];
+        let mut child = home
+            .command(&words)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        // More than a pipe holds: once this is written, the child reads, so it already watches for
+        // interrupts.
+        pipe.write_all(scenario.as_bytes()).unwrap();
+        pipe.write_all(&[b'\n'; 1 << 20]).unwrap();
+        drop(pipe);
+        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{signal}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), "", "{signal}");
+        assert!(text(&output.stderr).contains("interrupted"), "{signal}");
+        assert_eq!(home.files(), before, "{signal}");
+    }
 }
 
 /// A program of two ranks, and one with a mistake.
@@ -762,6 +773,13 @@ fn a_scenario_is_explored() {
         text.ends_with("not explored: variant corrected-mute: node 2 is mute; this cannot be explored\n"),
         "{text}"
     );
+
+    // a path is that of one variant
+    let path = ["explore", losses.to_str().unwrap(), "--order", "fifo", "--fault", "none", "--path", "one"];
+    let said = home.run(&path);
+    assert!(String::from_utf8_lossy(&said.stderr).contains("takes one variant, fault and order"), "{said:?}");
+    let name = "corrected-open-lost";
+    assert!(home.ok(&[&path[..], &["--variant", name]].concat()).contains("OPEN"));
 
     for (name, problem) in [
         ("hol-blocking", "0 flows have sessions; exactly one can be explored"),

@@ -6,6 +6,7 @@ use logical::engine::stream::Mtu;
 use lp_serial::cost::IdSize;
 use scheduled_transfer::llp::ethernet;
 use scheduled_transfer::wire::HEADER_BYTES;
+use std::collections::VecDeque;
 
 /// Octets of a frame around the payload of an operation.
 const FRAME_OCTETS: u32 = (ethernet::OVERHEAD_BYTES + HEADER_BYTES) as u32;
@@ -19,6 +20,12 @@ const WORD: u32 = 8;
 /// Of so many Slots those that operations other than questions for more, and answers to them, can use.
 fn spare(slots: u16) -> u64 {
     u64::from(slots.saturating_sub(2).max(1))
+}
+
+/// The share that a Block, or what else a rate is counted by, has of a time of each Transfer.
+fn of_transfer(time: u64, job: &TransferJob) -> u64 {
+    let share = u128::from(time) * u128::from(job.unit()) / u128::from(job.bytes.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX)
 }
 
 /// The software of an end: what each frame takes there, ps.
@@ -375,6 +382,9 @@ impl TransferPath {
             bounds.extend(self.fetch_parts(block));
         }
         bounds.extend(ways.iter().map(|way| (way.sustained(block, known), Bound::Buffers)));
+        if !job.operation.is_in_region() {
+            bounds.extend(ways.iter().flat_map(|way| way.with_requests(job)));
+        }
         // What goes into a region, or comes from there, needs no permission.
         if job.operation.is_in_region() {
             bounds.retain(|(_, bound)| *bound != Bound::Permissions);
@@ -384,26 +394,92 @@ impl TransferPath {
             *time = time.saturating_mul(stripes);
         }
         if !job.operation.is_in_region() {
-            // The questions for Slots: each Clear_To_Send takes one, and so does Data that is delivered.
-            let asked = |taken: u64| self.asked(taken, slots);
-            let window = self.block_latency(block).div_ceil(job.enabled());
-            bounds.push((window.saturating_add(asked(1)).saturating_mul(stripes), Bound::Window));
+            // Each Clear_To_Send takes a Slot, and so does Data that is delivered.
+            let most = bounds.iter().map(|(time, _)| *time).max().unwrap_or(0);
+            bounds.push((self.permitted(job, slots, most / stripes).saturating_mul(stripes), Bound::Window));
             if job.notify {
-                let frames = self.frames(block);
-                let answered = self.block_time(block).saturating_add(asked(frames));
+                let asked = self.asking(job, slots);
                 let overtaken = match end.protocol.overtaking() {
                     // Some that asks may have asked for all.
-                    Some(_) if job.holds_slots(slots, job.state_every > 0) => {
-                        self.overtaken(op_timeout, frames, slots)
-                    }
+                    Some(_) if job.holds_slots(slots, job.state_every > 0) => op_timeout,
                     _ => 0,
                 };
-                bounds.push((answered.max(overtaken).saturating_mul(stripes), Bound::Slots));
+                // What is known at the beginning of a Transfer need not be asked for. Where several go at a
+                // time the end of one tells the others as well.
+                let (several, each) = (job.at_a_time(), job.bytes.div_ceil(self.stu.into()));
+                let told = several.saturating_sub(1).saturating_mul(spare(slots)).saturating_add(1);
+                let questions = each.saturating_mul(several).saturating_sub(told) / spare(slots);
+                let all = asked.max(overtaken).saturating_mul(questions) / several.max(1);
+                bounds.push((of_transfer(all, job).saturating_mul(stripes), Bound::Slots));
             }
         }
         bounds.push((self.upper(job, &end.upper, slots).saturating_mul(stripes), Bound::Upper));
         // Of equal ones the first.
         bounds.into_iter().rev().max_by_key(|&(time, _)| time).unwrap_or((0, Bound::Links))
+    }
+
+    /// How long the parts of the path that Data goes through are busy with a Block and with what its share is
+    /// of the request that each Transfer sends before, ps.
+    fn with_requests(&self, job: &TransferJob) -> [(u64, Bound); 3] {
+        let block = job.unit();
+        let share = |time: u64| of_transfer(time, job);
+        let links = self.legs.iter().map(|leg| {
+            let (whole, rest) = (block / u64::from(self.stu), (block % u64::from(self.stu)) as u32);
+            let last = if rest > 0 { leg.there.busy(&leg.carrier.packets(rest)) } else { 0 };
+            let data = whole.saturating_mul(leg.there.busy(&leg.data)).saturating_add(last);
+            data.saturating_add(share(leg.there.busy(&leg.control)))
+        });
+        let [source, destination] = self.hosts;
+        let frames = |service: u64| self.frames(block).saturating_mul(service).saturating_add(share(service));
+        [
+            (links.max().unwrap_or(0), Bound::Links),
+            (frames(source.tx), Bound::Sending),
+            (frames(destination.rx), Bound::Receiving),
+        ]
+    }
+
+    /// The time of a Block by the window and the Slots of the source, ps. A Block is enabled when the one
+    /// that leaves it a place in the window is there; of the Slots every `slots` - 2 Clear_To_Send take all,
+    /// and the next one that may go asks for more first. What cannot be more than `other` is not reckoned in
+    /// full.
+    fn permitted(&self, job: &TransferJob, slots: u16, other: u64) -> u64 {
+        let (latency, window) = (self.block_latency(job.unit()), job.enabled().max(1));
+        let plain = latency.div_ceil(window);
+        let (question, spare) = (self.question(), spare(slots));
+        // At most the one waits for the other each time. Of many Slots questions are rare.
+        let is_less = plain.saturating_add(question / spare) <= other;
+        if slots == u16::MAX || is_less || window.max(spare) > FOLLOWED {
+            return plain;
+        }
+        let mut enabled: VecDeque<u64> = VecDeque::new();
+        let (mut last, mut half) = (0u64, 0);
+        // Questions come in the same places of a window after as many Blocks; and the beginning is none.
+        let round = 4 * spare * window.div_ceil(spare);
+        for number in 0..2 * round {
+            let free = if enabled.len() as u64 == window { enabled.pop_front() } else { None };
+            last = last.max(free.map_or(0, |time| time.saturating_add(latency)));
+            if number > 0 && number % spare == 0 {
+                last = last.saturating_add(question);
+            }
+            enabled.push_back(last);
+            if number + 1 == round {
+                half = last;
+            }
+        }
+        plain.max((last - half) / round)
+    }
+
+    /// From one question for Slots to the next, of Data that is delivered, ps: all that the Slots allow goes
+    /// on its way, and the next question leaves behind it.
+    fn asking(&self, job: &TransferJob, slots: u16) -> u64 {
+        if slots == u16::MAX {
+            return 0;
+        }
+        let burst = spare(slots).min(self.frames(job.bytes)).min(FOLLOWED);
+        let [source, destination] = self.hosts;
+        let all = |frames: u64| self.through(frames * u64::from(self.stu), [source.tx, destination.rx]);
+        let spread = all(burst).saturating_sub(all(1));
+        self.question().saturating_add(spread).saturating_add(self.data_busy())
     }
 
     /// How long questions for Slots take that so many of them cause, of an end with `slots`, if nothing else

@@ -93,9 +93,9 @@ impl<'a> Drawings<'a> {
             "Expected is the load that routes and offered loads make of each \
              direction of a link: each flow's share of its sources' injection link time, by the \
              routes of the tables. Measured is the share of the whole run in which its transmitter \
-             carried packets, warm-up included. What closed loops, traces and protocols send is not \
-             known before the run; where such flows pass, the expected load is that of the others \
-             (at least).",
+             carried packets, warm-up included, up to the last arrival where all is over before its end. \
+             What closed loops, traces and protocols send is not known before the run; where such flows \
+             pass, the expected load is that of the others (at least).",
         );
         if self.0.iter().flat_map(|drawing| &drawing.budgets).any(|budget| budget.too_large) {
             html.element(

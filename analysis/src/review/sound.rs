@@ -9,6 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 const NAMES: [&str; 6] = ["variant", "flow", "port", "layer", "waited_for", "why"];
 /// Rounded times are the same to a part of the width of a bin.
 const SAME: f64 = 0.01;
+/// Nine digits of a time are it to a part of itself.
+const ROUNDED: f64 = 1e-8;
+
+/// Beginnings of the time bins of a variant.
+struct Bins {
+    all: Vec<f64>,
+    /// So many begin before the end of what is measured. The next one may begin with it, as its digits have
+    /// it, and be one more; later ones are of files that go on.
+    measured: usize,
+    /// Whether there is such a one.
+    at_end: bool,
+}
 
 /// A file that is read, with the columns without which it says nothing.
 struct File<'a> {
@@ -59,14 +71,15 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// Of each variant and each of its `subjects` in the column `of` there is one line for each of `times`,
-    /// or one alone.
+    /// Of each variant and each of its `subjects` in the column `of` there is one line for each time of
+    /// `bins`, or one alone.
     fn check_lines<'n>(
         &self,
         variant: &str,
         (of, subjects): (&str, impl Iterator<Item = &'n str> + Clone),
-        times: Option<&[f64]>,
+        bins: Option<&Bins>,
     ) -> Result<(), String> {
+        let times = bins.map(|bins| &bins.all[..bins.measured]);
         let mut found: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
         for row in self.csv.rows().filter(|row| row.get("variant") == variant) {
             let time = row.get("time_us").parse().unwrap_or(0.0);
@@ -89,7 +102,11 @@ impl<'a> File<'a> {
                     Some(_) => {}
                 }
             }
-            let expected = times.map_or(1, <[f64]>::len);
+            let mut expected = times.map_or(1, <[f64]>::len);
+            let at_end = bins.filter(|bins| bins.at_end).map(|bins| bins.all[bins.measured]);
+            if at_end.is_some_and(|end| lines.get(expected).is_some_and(|(_, time)| *time == end)) {
+                expected += 1;
+            }
             if let Some((place, _)) = lines.get(expected) {
                 return Err(self.at(*place, &format!("one line too many of {of} {subject:?}")));
             }
@@ -97,8 +114,8 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    /// Beginnings of the time bins of a variant that ends at `to_us`, of which none may be missing.
-    fn times(&self, variant: &str, to_us: f64) -> Result<Vec<f64>, String> {
+    /// Time bins of a variant of which what is measured ends at `to_us`; none may be missing.
+    fn bins(&self, variant: &str, to_us: f64) -> Result<Bins, String> {
         let rows = self.csv.rows().filter(|row| row.get("variant") == variant);
         let lines: Vec<(usize, f64)> =
             rows.map(|row| (row.place, row.get("time_us").parse().unwrap_or(f64::NAN))).collect();
@@ -124,7 +141,10 @@ impl<'a> File<'a> {
         if covered < to_us - SAME * width {
             return Err(self.end(&format!("variant {variant:?}: no line from {covered} us on")));
         }
-        Ok(lines.into_iter().map(|(_, time)| time).filter(|time| *time < to_us - SAME * width).collect())
+        let all: Vec<f64> = lines.into_iter().map(|(_, time)| time).collect();
+        let measured = all.partition_point(|time| *time < to_us * (1.0 - ROUNDED));
+        let at_end = all.get(measured).is_some_and(|time| *time <= to_us * (1.0 + ROUNDED));
+        Ok(Bins { all, measured, at_end })
     }
 }
 
@@ -151,10 +171,10 @@ pub fn check(run: &Run) -> Result<(), String> {
     }
     for (variant, told) in run.variants.iter().zip(list(&run.summary, "variants")) {
         let (name, config) = (variant.name.as_str(), &variant.config);
-        let times = fabric.times(name, real(&told["measured"]["to_us"]))?;
-        if !times.is_empty() {
+        let bins = fabric.bins(name, real(&told["measured"]["to_us"]))?;
+        if !bins.all.is_empty() {
             let all = config.flows.iter().map(|flow| flow.name.as_str());
-            flows.check_lines(name, ("flow", all), Some(&times))?;
+            flows.check_lines(name, ("flow", all), Some(&bins))?;
         }
         let ends = config.links.iter().flat_map(|link| [link.a, link.b]);
         let ends: BTreeSet<(u32, u8)> = ends.collect();

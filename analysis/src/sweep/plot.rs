@@ -141,13 +141,11 @@ impl Request {
         let y = next(y);
         let panels = next(panels);
         fixed.extend(free.iter().filter(|index| !frame.axes[**index].sampled).map(|index| (*index, 0)));
-        let many =
-            |axis: usize| frame.axes[axis].numbers.is_some() && frame.axes[axis].labels.len() >= HEAT_FROM;
-        let heat = y.is_some_and(|y| !scattered && wishes.heat.unwrap_or(many(x) && many(y)));
+        let heat = y.is_some_and(|y| !scattered && wishes.heat.unwrap_or(is_heat(frame, x, y)));
         Ok(Self { metric, scope: scope.into(), x, y, panels, heat, log: wishes.log, fixed })
     }
 
-    /// Name for a file: `latency_mean_ns-by-load`.
+    /// Name for a file: `latency_mean_ns-by-load`. What looks otherwise than without a wish has another one.
     pub fn name(&self, frame: &Frame) -> String {
         let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c), "_");
         let mut name = METRICS[self.metric].name.to_owned();
@@ -159,6 +157,13 @@ impl Request {
         for axis in [self.y, self.panels].into_iter().flatten() {
             name += &format!("-{}", frame.axes[axis].name);
         }
+        if self.panels.is_some() && self.y.is_none() {
+            name += "-panels";
+        }
+        let usual = self.y.is_some_and(|y| !frame.axes[self.x].sampled && is_heat(frame, self.x, y));
+        if self.heat != usual {
+            name += if self.heat { "-heat" } else { "-lines" };
+        }
         // figures at different values of an axis are different figures
         for (axis, level) in &self.fixed {
             let FrameAxis { name: axis, labels, .. } = &frame.axes[*axis];
@@ -169,6 +174,14 @@ impl Request {
         }
         name
     }
+}
+
+/// Whether two axes have so many numbers that they make a map rather than lines.
+fn is_heat(frame: &Frame, x: usize, y: usize) -> bool {
+    [x, y].into_iter().all(|axis| {
+        let axis = &frame.axes[axis];
+        axis.numbers.is_some() && axis.labels.len() >= HEAT_FROM
+    })
 }
 
 /// Draws a figure. `stamp`: what made it, for its foot; may be empty.
@@ -839,6 +852,25 @@ mod tests {
         assert_eq!(name("hot_a", Vec::new()), "latency_mean_ns-hot_a-by-load-kind");
         let files = [0, 1, 2].map(|level| name(OVERALL, vec![(1, level)]));
         assert_eq!(files, ["a_b", "a_b~2", "a_b~3"].map(|end| format!("latency_mean_ns-by-load-kind-{end}")));
+        // panels are no lines, and a map is none
+        let named = |other: FrameAxis, of: u32, wishes: Wishes<'_>| {
+            let (frame, _) = example(vec![numbers("load", "", of), other]);
+            Request::new(&frame, latency(), OVERALL, wishes, Vec::new()).unwrap().name(&frame)
+        };
+        let heat = |heat| Wishes { x: Some("load"), y: Some("k"), heat, ..Wishes::default() };
+        let plain = "latency_mean_ns-by-load-k";
+        for (of, wish, end) in [
+            (3, None, ""),
+            (3, Some(false), ""),
+            (3, Some(true), "-heat"),
+            (10, None, ""),
+            (10, Some(true), ""),
+            (10, Some(false), "-lines"),
+        ] {
+            assert_eq!(named(numbers("k", "", 10), of, heat(wish)), format!("{plain}{end}"));
+        }
+        let panels = Wishes { panels: Some("k"), ..Wishes::default() };
+        assert_eq!(named(words_axis("k", &["a", "b"]), 3, panels), format!("{plain}-panels"));
     }
 
     /// In a heat map what is saturated is hatched, and what no run has measured is white; a key says so, only

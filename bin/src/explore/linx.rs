@@ -12,7 +12,7 @@ use std::path::Path;
 fn models(args: &ExploreArgs) -> Result<Vec<Linx>, String> {
     for (flag, given) in [("algorithm", &args.algorithm), ("configuration", &args.configuration)] {
         if !given.is_empty() {
-            return Err(format!("--{flag}: only with conduit; there is one for linx"));
+            return Err(format!("--{flag}: not with linx, of which there is one"));
         }
     }
     let faults = if args.fault.is_empty() {
@@ -91,6 +91,7 @@ mod tests {
             fault: vec![fault.into()],
             configuration: vec![],
             order: vec![order.into()],
+            variant: Vec::new(),
             limit: None,
             path: None,
             out: None,
@@ -115,6 +116,6 @@ mod tests {
     #[test]
     fn flags_of_the_other_subject() {
         let wrong = ExploreArgs { algorithm: vec!["literal".into()], ..args("none", "fifo") };
-        assert_eq!(table(&wrong).unwrap_err(), "--algorithm: only with conduit; there is one for linx");
+        assert_eq!(table(&wrong).unwrap_err(), "--algorithm: not with linx, of which there is one");
     }
 }

@@ -6,7 +6,7 @@ use crate::cli::ExploreArgs;
 use analysis::explore::Order;
 use analysis::explore::conduit::{Budget, Conduit, Configuration, FAULTS, Fault};
 use models::config::{FabricConfig, Fate, ProtocolConfig, SessionConfig, Wanted};
-use scenarios::RunPlan;
+use scenarios::{RunPlan, Variant};
 use std::collections::BTreeMap;
 
 /// What to explore, each with the variants that mean it, and what cannot be explored.
@@ -20,7 +20,8 @@ pub(super) fn models(args: &ExploreArgs, plan: &RunPlan) -> Result<(Vec<Selected
     let faults = select("fault", &args.fault, &FAULTS, |fault: &Fault| fault.name)?;
     let mut found: Vec<Selected> = Vec::new();
     let mut left_out = Vec::new();
-    for variant in &plan.variants {
+    let all: Vec<&Variant> = plan.variants.iter().collect();
+    for variant in select("variant", &args.variant, &all, |variant| variant.name.as_str())? {
         let explored = nodes(&variant.config).and_then(|nodes| match args.fault[..] {
             [] => Ok((nodes, vec![fault(&nodes)?])),
             _ => Ok((nodes, faults.clone())),

@@ -95,6 +95,7 @@ mod tests {
             fault: vec![fault.into()],
             configuration: vec![configuration.into()],
             order: vec![order.into()],
+            variant: Vec::new(),
             limit: None,
             path: None,
             out: None,

@@ -6,7 +6,7 @@ use super::plot::{fixed, metric_of};
 use crate::cli::sweep::CompareArgs;
 use crate::console::print;
 use crate::status::Failure;
-use analysis::num::{Num, change_text, counted_text, three_digits};
+use analysis::num::{Num, counted_text, small_change_text, three_digits};
 use analysis::sweep::compare::{Comparison, Side, compare as comparisons, pairs};
 use analysis::sweep::{ARRIVED_SHARE, Data, METRICS, metric};
 use serde::Serialize;
@@ -117,7 +117,7 @@ fn row(one: &Comparison) -> Vec<String> {
         three_digits(one.b),
         // the sign that the change beside it has
         with_interval(&one.difference).replacen('-', if one.difference.mean < 0.0 { "−" } else { "-" }, 1),
-        change_text(one.a, one.b).unwrap_or_else(|| "-".into()),
+        small_change_text(one.a, one.b).unwrap_or_else(|| "-".into()),
         one.said(one.verdict.text()),
     ]
 }

@@ -58,7 +58,8 @@ pub(crate) fn dry_run(plan: &SweepPlan, jobs: usize, interrupted: &AtomicBool) -
     }
     let mean = walls.iter().sum::<f64>() / walls.len().max(1) as f64;
     let all = |runs: u64| seconds_text((runs as f64 * mean / jobs as f64).ceil());
-    let time = if least == most { all(least) } else { format!("{} to {}", all(least), all(most)) };
+    let (shortest, longest) = (all(least), all(most));
+    let time = if shortest == longest { longest } else { format!("{shortest} to {longest}") };
     let low = walls.iter().copied().fold(f64::INFINITY, f64::min);
     let high = walls.iter().copied().fold(0.0, f64::max);
     text += &format!(

@@ -28,7 +28,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, title: &str, sights: &[Sight]) {
         Constraint::Length(1),
     ])
     .areas(frame.area());
-    let count = format!("{over} of {} variants are done, {} run now", sights.len(), running.len());
+    let run = if running.len() == 1 { "runs" } else { "run" };
+    let count = format!("{over} of {} variants are done, {} {run} now", sights.len(), running.len());
     frame.render_widget(Paragraph::new(vec![Line::from(title.to_owned()).bold(), count.into()]), head);
     for (sight, area) in listed.iter().zip(bars.rows()) {
         progress(frame, sight, area);
@@ -52,7 +53,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, title: &str, sights: &[Sight]) {
 fn progress(frame: &mut Frame<'_>, sight: &Sight, area: Rect) {
     let name = sight.name.chars().count().min(24) as u16;
     let [label, bar, rest] =
-        Layout::horizontal([Constraint::Length(name + 1), Constraint::Fill(1), Constraint::Length(44)])
+        Layout::horizontal([Constraint::Length(name + 1), Constraint::Fill(1), Constraint::Length(50)])
             .areas(area);
     frame.render_widget(Line::from(sight.name.clone()), label);
     let gauge = Gauge::default().ratio(sight.share.clamp(0.0, 1.0)).gauge_style(Style::new().cyan());
@@ -60,7 +61,7 @@ fn progress(frame: &mut Frame<'_>, sight: &Sight, area: Rect) {
     let left = if sight.left_s.is_finite() { seconds_text(sight.left_s) } else { "?".to_owned() };
     let speed = three_digits(sight.speed / 1e6);
     let at = time_text(sight.now_ps as f64);
-    frame.render_widget(Line::from(format!(" {at}, {speed} M events/s, {left} left")), rest);
+    frame.render_widget(Line::from(format!(" {at}, {speed} M events/s, up to {left} left")), rest);
 }
 
 fn table<'a, const N: usize>(

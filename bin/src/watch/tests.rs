@@ -49,9 +49,9 @@ fn what_is_seen_is_drawn() {
     terminal.draw(|frame| screen::draw(frame, "A hot spot", &sights)).unwrap();
     let drawn = lines(&terminal);
     assert_eq!(drawn[0], "A hot spot");
-    assert_eq!(drawn[1], "1 of 2 variants are done, 1 run now");
+    assert_eq!(drawn[1], "1 of 2 variants are done, 1 runs now");
     assert!(drawn[2].starts_with("base ") && drawn[2].contains("50%"), "{drawn:#?}");
-    assert!(drawn[2].ends_with("200 ns, 0 M events/s, 1 s left"), "{drawn:#?}");
+    assert!(drawn[2].ends_with("200 ns, 0 M events/s, up to 1 s left"), "{drawn:#?}");
     assert_eq!(drawn[4], "base: 1 200 packets created, 1 000 delivered, 0 dropped, 200 under way");
     let has = |words: &str| drawn.iter().any(|line| line.contains(words));
     let name = |(device, port): (u32, u8)| {

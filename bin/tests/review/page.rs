@@ -697,6 +697,61 @@ fn the_page_as_pdf() {
     assert!(sheets > 1, "{sheets} sheets");
 }
 
+/// A run may end at any instant of a bin, also within the first of its nanoseconds: its folder is read all
+/// the same. Where the run ends goes with where its packets begin; a bin has some 977 ns, and 9.77 ns, a
+/// hundredth of it, were too little.
+#[test]
+fn a_run_may_end_anywhere_in_a_bin() {
+    let home = Home::new();
+    // when the last packet is there, and how many lines tell of it
+    let run = |start_ps: u64| -> (f64, usize) {
+        home.write(
+            "x.json",
+            &serde_json::json!({
+                "name": "short",
+                "run": {"until": "1 ms", "warmup": "0 ps"},
+                "topology": {"single_switch": {"ports": 3}},
+                "traffic": [{
+                    "name": "x", "from": "ep/0", "to": "ep/1", "size": 256, "limit": 100,
+                    "start": format!("{start_ps} ps"),
+                    "arrivals": {"constant": {"load": 0.5, "phase": "0 ns"}}
+                }]
+            }),
+        );
+        home.ends(&["x.json", "--out", "there", "--quiet", "--no-figures"], 0);
+        home.ends(&["report", "there", "-o", "page.html"], 0);
+        home.ends(&["why", "there", "--flow", "x"], 0);
+        let end = &home.json("there/summary.json")["variants"][0]["measured"]["to_us"];
+        (end.as_f64().unwrap(), home.read("there/series/flows.csv").lines().count() - 1)
+    };
+    let (end, lines) = run(10_000_000);
+    let bins = home.read("there/series/flows.csv");
+    let begin = |line: &str| -> f64 { line.split(',').nth(2).unwrap().parse().unwrap() };
+    let begins: Vec<f64> = bins.lines().skip(1).map(begin).collect();
+    let next = begins[lines - 1] + (begins[lines - 1] - begins[lines - 2]);
+    let to_next = 10_000_000 + ((next - end) * 1e6) as u64;
+    for (after_ps, more) in [(-1_000, 0), (1_000, 1), (5_000, 1), (20_000, 1)] {
+        assert_eq!(run(to_next.saturating_add_signed(after_ps)).1, lines + more, "{after_ps}");
+    }
+}
+
+/// The page takes the place of no result, and `-` is standard output.
+#[test]
+fn a_page_is_no_result() {
+    let home = Home::new();
+    home.write("x.json", &scenario());
+    home.ends(&["x.json", "--out", "there", "--quiet", "--no-figures"], 0);
+    let before = home.read("there/summary.json");
+    let (_, said) = home.ends(&["report", "there", "-o", "there/summary.json"], 2);
+    assert!(said.contains("there/summary.json") && said.contains("expected another file"), "{said}");
+    assert_eq!(home.read("there/summary.json"), before);
+    home.ends(&["report", "there", "-o", "there/page.html"], 0);
+    home.ends(&["report", "there", "-o", "there/page.html"], 0);
+    let (page, _) = home.ends(&["report", "there", "-o", "-"], 0);
+    assert_eq!(page, home.read("there/page.html"));
+    assert!(!home.at("-").exists());
+}
+
 /// A folder that was copied in part, or that somebody wrote in, is not read as if it were the run: file and
 /// line are named, and nothing is written.
 #[test]

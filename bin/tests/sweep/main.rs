@@ -591,7 +591,7 @@ fn figures_are_checked_before_the_run() {
     let one = r#""plots": [{ "metric": "latency_mean_ns" }"#;
     let wrong =
         |more: &str| SWEEP.replace(one, &format!("{one}, {{ \"metric\": \"latency_mean_ns\"{more} }}"));
-    home.write("twice.json", &wrong(r#", "heat": true"#));
+    home.write("twice.json", &wrong(r#", "log": true"#));
     for (file, expected) in [
         ("none.json", "/plots/0: the sweep has no axis to draw along"),
         (
@@ -618,7 +618,7 @@ fn figures_on_demand() {
     let said = home.ok(&["sweep", "plot", "a", "--metric", "goodput_gbps", "--y", "buffers", "--heat"]);
     assert_eq!(
         said.trim(),
-        "drawn: goodput (overall), as a/figures/goodput_gbps-by-load-buffers-variant.svg and .png"
+        "drawn: goodput (overall), as a/figures/goodput_gbps-by-load-buffers-variant-heat.svg and .png"
     );
     let said = home.ok(&["sweep", "plot", "a", "--scope", "any", "--x", "variant", "--where", "load=0.7"]);
     assert_eq!(

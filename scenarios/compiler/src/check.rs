@@ -408,6 +408,13 @@ struct Tight {
     needed: u64,
 }
 
+/// A link that is longer than its ackIDs last.
+struct Stretched {
+    link: u32,
+    ids: u64,
+    needed: u64,
+}
+
 /// How many ends of links SC071 judges, and how many it does not, by the reason.
 #[derive(Default)]
 pub(crate) struct Judged {
@@ -423,12 +430,13 @@ pub(crate) struct Judged {
 
 /// Counts them.
 pub(crate) fn judged(config: &FabricConfig) -> Judged {
-    tight(&fabric::Loops::of(config), config).1
+    tight(&fabric::Loops::of(config), config).2
 }
 
-/// The end of a link that has the fewest of the buffers that its round trip takes.
-fn tight(loops: &fabric::Loops<'_>, config: &FabricConfig) -> (Option<Tight>, Judged) {
-    let mut tight: Option<Tight> = None;
+/// The end of a link that has the fewest of the buffers that its round trip takes, and the link that lacks
+/// most ackIDs.
+fn tight(loops: &fabric::Loops<'_>, config: &FabricConfig) -> (Option<Tight>, Option<Stretched>, Judged) {
+    let (mut tight, mut stretched): (Option<Tight>, Option<Stretched>) = (None, None);
     let mut judged = Judged::default();
     let mut talks: Vec<Lowest> = vec![None; config.devices.len()];
     for source in &config.sources {
@@ -455,13 +463,21 @@ fn tight(loops: &fabric::Loops<'_>, config: &FabricConfig) -> (Option<Tight>, Ju
             judged.lossy += 2;
             continue;
         }
+        // What goes over the link is both sent from here and sent to there.
+        let ways = [(link.a, link.b), (link.b, link.a)];
+        let ways = ways.map(|(end, from)| (end, at(from.0, &talks).zip(at(end.0, &hears))));
+        for (end, _) in ways.iter().filter(|way| medium.is_none() && way.1.is_some()) {
+            let (ids, needed) = (link.ack_window.into(), loops.unacknowledged(link, end.0));
+            if ids < needed && stretched.as_ref().is_none_or(|old| needed - ids > old.needed - old.ids) {
+                stretched = Some(Stretched { link: number, ids, needed });
+            }
+        }
         if blind.contains(&number) {
             judged.blind += 2;
             continue;
         }
-        for (end, from) in [(link.a, link.b), (link.b, link.a)] {
-            // What goes over the link is both sent from here and sent to there.
-            let (Some(sent), Some(taken)) = (at(from.0, &talks), at(end.0, &hears)) else {
+        for (end, lowest) in ways {
+            let Some((sent, taken)) = lowest else {
                 judged.idle += 1;
                 continue;
             };
@@ -482,7 +498,7 @@ fn tight(loops: &fabric::Loops<'_>, config: &FabricConfig) -> (Option<Tight>, Ju
             }
         }
     }
-    (tight, judged)
+    (tight, stretched, judged)
 }
 
 /// Warnings about what is possible but probably not meant. Gives the detectors that it looked at.
@@ -493,7 +509,16 @@ pub(crate) fn physics(c: &mut Compiler<'_>, config: &FabricConfig) -> Vec<fabric
     // Flows over other media have no loads.
     let own = (0..).zip(&config.links).filter(|(number, _)| !other.contains(number));
     let rates: BTreeSet<(u64, u64)> = own.map(|(_, link)| link.char_ps).collect();
-    let (tight, _) = tight(&loops, config);
+    let (tight, stretched, _) = tight(&loops, config);
+    if let Some(Stretched { link, ids, needed }) = stretched {
+        let message = format!(
+            "the link has {ids} ackIDs, but as many as {needed} packets of {lengths} are on their way before \
+             one is acknowledged, if it is full"
+        );
+        let help = "a shorter link, longer packets, or IDLE3";
+        let pointer = &c.wires[link as usize].pointer;
+        c.once(Diagnostic::warning("SC071", pointer.clone(), message).help(help));
+    }
     if let Some(Tight { end, priority, usable, needed }) = tight {
         let port = c.graph.port_name((end.0 as usize, end.1));
         let whose = priority.map_or("frames".into(), |own| format!("packets of priority {own}"));

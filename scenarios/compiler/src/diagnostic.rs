@@ -463,6 +463,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC119", "operations that hardly ever come whole"),
     ("SC120", "time that the run does not reach"),
     ("SC121", "more frames at a time than a host has places for"),
+    ("SC122", "pools that can fill with packets for each other"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

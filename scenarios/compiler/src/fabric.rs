@@ -67,9 +67,28 @@ pub struct Routes {
     pub lost: usize,
     /// Links that can wait for each other ([`channel_cycle`]).
     pub circle: Option<Vec<(u32, u8)>>,
-    /// Links that can wait for what only shares a staging queue ([`stopping_cycle`]); not looked for where
-    /// there is a circle in any case.
-    pub stopping: Option<Vec<(u32, u8)>>,
+    /// How VoQ messages can make links wait for each other though no route does; not looked for where there
+    /// is a circle in any case.
+    pub stopping: Option<Stopping>,
+}
+
+/// How VoQ messages can make links wait for each other, and the links, as (device, output port).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopping {
+    /// For what only shares a staging queue with their packets.
+    Queues(Vec<(u32, u8)>),
+    /// For what only stands before others in FIFO inputs.
+    Inputs(Vec<(u32, u8)>),
+    /// As copies of multicast packets, for any port of their set.
+    Copies([(u32, u8); 2]),
+}
+
+impl Stopping {
+    fn new(config: &FabricConfig, walk: &Walk) -> Option<Self> {
+        let queues = stopping_cycle(config, walk).map(Stopping::Queues);
+        let inputs = || input_cycle(config, walk).map(Stopping::Inputs);
+        queues.or_else(inputs).or_else(|| copies_that_stop(config).map(Stopping::Copies))
+    }
 }
 
 impl Routes {
@@ -79,7 +98,7 @@ impl Routes {
         Routes {
             turns: walk.turns.iter().flatten().map(|outputs| outputs.len()).sum(),
             lost: lost(config, walk).count(),
-            stopping: if circle.is_none() { stopping_cycle(config, walk) } else { None },
+            stopping: if circle.is_none() { Stopping::new(config, walk) } else { None },
             circle,
         }
     }
@@ -281,13 +300,12 @@ pub(crate) fn mask_behind(config: &FabricConfig, device: u32, ingress: u8, id: u
 }
 
 /// Switches whose outputs share a pool. Packets of one direction can fill it, and those of the other wait
-/// for it: two neighbours can so wait for each other, whatever the routes.
-pub fn shared_pools(config: &FabricConfig) -> usize {
-    let pooled = |device: &&DeviceConfig| match &device.model {
+/// for it: two of them can so wait for each other, whatever the routes.
+pub fn shared_pools(config: &FabricConfig) -> impl Iterator<Item = &DeviceConfig> {
+    config.devices.iter().filter(|device| match &device.model {
         DeviceModel::Switch(switch) => matches!(switch.buffering, Buffering::Shared { .. }),
         DeviceModel::Endpoint(_) => false,
-    };
-    config.devices.iter().filter(pooled).count()
+    })
 }
 
 /// A cycle of links that can wait for each other, as (device, output port); `None`: no deadlock is possible.
@@ -309,13 +327,9 @@ pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8
         for (from, to) in [(link.a, link.b), (link.b, link.a)] {
             let (Some(own), Some(next)) = (switch(config, from.0), switch(config, to.0)) else { continue };
             let ports = &config.devices[to.0 as usize].ports;
-            let told = ports[usize::from(to.1)].voq.gen_en;
-            let all = |port: u8| {
-                let detector = next.rules(port.into()).detector;
-                detector.is_some_and(|detector| detector.verdict == Verdict::Shared)
-            };
-            let obeyed = config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup;
-            let Some(map) = own.staging.map(ports.len() as u16).filter(|_| told && obeyed) else { continue };
+            let all = |port: u8| counts_all(next, port);
+            let map = own.staging.map(ports.len() as u16).filter(|_| obeys(config, from, to));
+            let Some(map) = map else { continue };
             let mut of_queue = [0u16; 256];
             let queues = (0..map.ports()).filter_map(|port| map.queue(port));
             queues.for_each(|queue| of_queue[usize::from(queue)] += 1);
@@ -329,6 +343,15 @@ pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8
             }
         }
     }
+    waits_in_circle(config, walk, stops)
+}
+
+/// A cycle of the turns that packets make, and of more channels that wait for others.
+fn waits_in_circle(
+    config: &FabricConfig,
+    walk: &Walk,
+    stops: Vec<((u32, u8), (u32, u8))>,
+) -> Option<Vec<(u32, u8)>> {
     if stops.is_empty() {
         return None;
     }
@@ -343,25 +366,83 @@ pub fn stopping_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8
     cycle(&graph)
 }
 
+/// Whether one end of a link hears of congestion at the other, and does something about it.
+fn obeys(config: &FabricConfig, from: (u32, u8), to: (u32, u8)) -> bool {
+    let port = |(device, port): (u32, u8)| &config.devices[device as usize].ports[usize::from(port)].voq;
+    port(to).gen_en && port(from).rx_sup
+}
+
+/// Whether the detector of a port counts what comes from all inputs.
+fn counts_all(switch: &SwitchConfig, port: u8) -> bool {
+    switch.rules(port.into()).detector.is_some_and(|detector| detector.verdict == Verdict::Shared)
+}
+
+/// Whether one end of a link stages, and the switch at the other stops it because of packets that stand in
+/// FIFO inputs: with crosspoints these count for their outputs (F-72).
+fn stops_by_fifos(config: &FabricConfig, from: (u32, u8), to: (u32, u8)) -> bool {
+    let (Some(own), Some(next)) = (switch(config, from.0), switch(config, to.0)) else { return false };
+    next.input == InputQueueing::Fifo
+        && matches!(next.buffering, Buffering::Crosspoint { .. })
+        && own.staging != StagingConfig::None
+        && obeys(config, from, to)
+}
+
+/// A cycle where links also wait for what stands before others in FIFO inputs. A message about one port of
+/// the neighbour holds packets for it, as long as others for it stand there; these may stand in a FIFO
+/// behind one for another port, which waits in the same way. `None`: nobody counts what stands in FIFOs, or
+/// for one input alone, or what they wait for goes on.
+fn input_cycle(config: &FabricConfig, walk: &Walk) -> Option<Vec<(u32, u8)>> {
+    let wires = wires(config);
+    let mut stops = Vec::new();
+    for link in config.links.iter().filter(|link| link.long_symbols) {
+        for (from, to) in [(link.a, link.b), (link.b, link.a)] {
+            if !stops_by_fifos(config, from, to) {
+                continue;
+            }
+            let next = switch(config, to.0).expect("it stops others");
+            let ports = &config.devices[to.0 as usize].ports;
+            let behind = |port: u8| wires[to.0 as usize][usize::from(port)].map(|(_, device, _)| device);
+            let leads_on = |port: u8| behind(port).is_some_and(|device| switch(config, device).is_some());
+            let all = |port: &u8| behind(*port).is_some();
+            let every = || (0..ports.len() as u8).filter(all);
+            // some packet of that input is for that output
+            let goes = |input: u8, output: u8| {
+                let between_switches = leads_on(input) && leads_on(output);
+                input != output
+                    && (!between_switches || walk.turns[to.0 as usize][usize::from(input)].contains(output))
+            };
+            let reports =
+                |port: u8| port != to.1 && ports[usize::from(port)].voq.part && counts_all(next, port);
+            // what the message is about stands behind what is for another switch
+            let stands_behind = |before: u8| {
+                every().any(|about| {
+                    about != before
+                        && reports(about)
+                        && every().any(|input| goes(input, about) && goes(input, before))
+                })
+            };
+            stops.extend(
+                every()
+                    .filter(|before| leads_on(*before) && stands_behind(*before))
+                    .map(|before| (from, (to.0, before))),
+            );
+        }
+    }
+    waits_in_circle(config, walk, stops)
+}
+
 /// Two switches between whose ports copies of multicast packets can stop each other, whatever the staging:
 /// a copy waits as long as any port of its set is congested, and the packets that make it so may stand in
 /// a FIFO behind a copy that waits for the other switch in the same way. Only where the neighbour counts
 /// all packets for a port, those in FIFO inputs included.
-pub fn copies_that_stop(config: &FabricConfig) -> Option<[(u32, u8); 2]> {
-    // Whether `to` stops copies in `from`, by what waits in FIFOs.
+fn copies_that_stop(config: &FabricConfig) -> Option<[(u32, u8); 2]> {
     let stops = |from: (u32, u8), to: (u32, u8)| {
-        let (Some(own), Some(next)) = (switch(config, from.0), switch(config, to.0)) else { return false };
-        let ports = &config.devices[to.0 as usize].ports;
-        let shared = |port: usize| {
-            next.rules(port).detector.is_some_and(|detector| detector.verdict == Verdict::Shared)
-        };
-        next.input == InputQueueing::Fifo
-            && matches!(next.buffering, Buffering::Crosspoint { .. })
-            && own.staging != StagingConfig::None
-            && config.devices[from.0 as usize].ports[usize::from(from.1)].voq.rx_sup
-            && ports[usize::from(to.1)].voq.gen_en
-            && next.routes.masks.iter().any(|mask| mask.without(to.1).len() > 1)
-            && (0..ports.len()).any(shared)
+        stops_by_fifos(config, from, to)
+            && switch(config, to.0).is_some_and(|next| {
+                let ports = config.devices[to.0 as usize].ports.len() as u8;
+                next.routes.masks.iter().any(|mask| mask.without(to.1).len() > 1)
+                    && (0..ports).any(|port| counts_all(next, port))
+            })
     };
     let mut links = config.links.iter().filter(|link| link.long_symbols);
     let both = links.find(|link| stops(link.a, link.b) && stops(link.b, link.a));
@@ -476,6 +557,16 @@ impl<'a> Loops<'a> {
             held + longest + symbols * symbol + (2 * u128::from(link.propagation.0) + pipeline) * den;
         // The first of them, and all that start before its buffer is free again.
         1 + behind.div_ceil(shortest) as u64
+    }
+
+    /// ackIDs without which a link to a device is not used fully, even if all packets are as long as the
+    /// longest: one each for those that start before the first is acknowledged. A switch does so behind its
+    /// pipeline.
+    pub fn unacknowledged(&self, link: &LinkConfig, device: u32) -> u64 {
+        let symbol = u128::from(link.symbol_chars) * u128::from(link.char_ps.0);
+        let way = 2 * u128::from(link.propagation.0) + u128::from(self.pipeline(device));
+        let behind = symbol + way * u128::from(link.char_ps.1);
+        1 + behind.div_ceil(self.lengths.with(link)[1]) as u64
     }
 
     /// Buffers with which a link is used fully, of the end that needs more.

@@ -378,7 +378,7 @@ fn routes(variant: &Variant, out: &mut String) {
         Some(cycle) => format!("a circle of {} links can deadlock", cycle.len()),
         None if routes.stopping.is_some() => "routes alone cannot deadlock, VoQ messages may".to_owned(),
         // A pool full of packets one way keeps those the other way from the outputs that are free.
-        None if fabric::shared_pools(config) > 1 => {
+        None if fabric::shared_pools(config).count() > 1 => {
             "routes alone cannot deadlock, pools that outputs share may".to_owned()
         }
         None => "no deadlock is possible".to_owned(),

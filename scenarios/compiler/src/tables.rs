@@ -2,7 +2,7 @@
 
 use crate::compiler::{Compiler, no_match};
 use crate::diagnostic::Diagnostic;
-use crate::fabric::{self, Fate};
+use crate::fabric::{self, Fate, Stopping};
 use crate::names;
 use crate::routing;
 use crate::source::escape;
@@ -327,20 +327,40 @@ impl Compiler<'_> {
                     .help("use another routing method, or accept it with \"allow_deadlock\": true")
             };
             found.push(finding);
-        } else if let Some(cycle) = &routes.stopping {
+        } else if let Some(stopping) = &routes.stopping {
+            const QUEUES: &str = "\"per_port\" staging, or the verdict \"per_ingress\"";
+            const INPUTS: &str = "\"input\": \"voq\", or the verdict \"per_ingress\"";
+            let (place, what, help, cycle) = match stopping {
+                Stopping::Queues(cycle) => {
+                    let what = "staging queues that ports share can stop each other in a circle";
+                    ("/voq/staging", what, QUEUES, &cycle[..])
+                }
+                Stopping::Inputs(cycle) => {
+                    let what = "packets behind others in fifo inputs can stop each other in a circle";
+                    ("/voq/verdict", what, INPUTS, &cycle[..])
+                }
+                Stopping::Copies(ends) => {
+                    let what = "copies of multicast packets can stop each other behind fifo inputs";
+                    ("/voq/verdict", what, INPUTS, &ends[..])
+                }
+            };
+            let message = format!("{what}: {}", circle(config, cycle));
+            found.push(Diagnostic::warning("SC076", place, message).help(help));
+        }
+        let pools: Vec<&str> = fabric::shared_pools(config).map(|device| device.path.as_str()).collect();
+        if let [one, other, ..] = pools[..]
+            && routes.circle.is_none()
+        {
             let message = format!(
-                "staging queues that ports share can stop each other in a circle: {}",
-                circle(config, cycle)
+                "the pools of \"{one}\", \"{other}\"{} can fill with packets for each other, which then wait \
+                 for ever",
+                match pools.len() - 2 {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                }
             );
-            let help = "\"per_port\" staging, or the verdict \"per_ingress\"";
-            found.push(Diagnostic::warning("SC076", "/voq/staging", message).help(help));
-        } else if let Some(ends) = fabric::copies_that_stop(config) {
-            let message = format!(
-                "copies of multicast packets can stop each other behind fifo inputs: {}",
-                circle(config, &ends)
-            );
-            let help = "\"input\": \"voq\", or the verdict \"per_ingress\"";
-            found.push(Diagnostic::warning("SC076", "/voq/verdict", message).help(help));
+            let help = "\"buffering\": \"output\" or \"crosspoint\", or loads that no pool is filled by";
+            found.push(Diagnostic::warning("SC122", "/switch/buffering", message).help(help));
         }
         self.out.append(&mut found);
         (walk, routes)

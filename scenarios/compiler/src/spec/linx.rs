@@ -217,8 +217,8 @@ pub struct LinxSpec {
     /// Their port at the endpoints of `to` (default: `src_port`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dst_port: Option<u16>,
-    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order of their
-    /// names.
+    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order in which the
+    /// topology has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSpec>,
     /// Every message is answered by one of so many octets (default: none is).

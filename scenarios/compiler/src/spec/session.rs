@@ -322,7 +322,7 @@ pub struct SessionSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_at: Option<Quantity<Picoseconds>>,
     /// What is sent is what a program sends, over conduits of its ranks, each with each that it talks to: the
-    /// endpoints of `from` are its ranks, in the order of their names.
+    /// endpoints of `from` are its ranks, in the order in which the topology has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSpec>,
     /// Nodes that forget everything and begin anew.

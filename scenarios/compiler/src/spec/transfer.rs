@@ -17,8 +17,8 @@ pub struct StSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 8, max = 1_073_741_824))]
     pub bytes: Option<u64>,
-    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order of their
-    /// names.
+    /// What is sent is what a program sends: the endpoints of `from` are its ranks, in the order in which the
+    /// topology has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSpec>,
     /// Transfers for each pair (default 1).
@@ -349,7 +349,8 @@ pub enum TransferKind {
     FetchOp,
 }
 
-/// How many endpoints are a host, in the order of their names. The first of each sets connections up.
+/// How many endpoints are a host, in the order in which the topology has them. The first of each sets
+/// connections up.
 #[derive(Copy, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StripesSpec {

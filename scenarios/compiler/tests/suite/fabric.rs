@@ -705,6 +705,88 @@ fn queues_that_can_stop_each_other_are_warned_of_before_they_do() {
     assert!(deadlocks * 2 > warned && spared > 0);
 }
 
+/// Runs of 300 us of uniform traffic that never ends, with a seed each: whether `code` warns, and how many of
+/// them end in a circle of packets that wait for each other.
+fn circles(topology: &Value, switch: &Value, voq: &Value, code: &str) -> (bool, usize) {
+    let mut value = scenario(topology.clone());
+    value["switch"] = switch.clone();
+    value["voq"] = voq.clone();
+    value["traffic"][0]["arrivals"] = json!({"saturated": {"backlog": 16}});
+    value["run"] = json!({"until": "300 us", "warmup": "0 ps", "stall_after": "50 us"});
+    let run = |seed: &u64| {
+        value["seed"] = json!(seed);
+        let plan = plan(&value);
+        let variant = &plan.variants[0];
+        let warning = plan.warnings.items.iter().any(|item| item.code == code);
+        let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), ());
+        let _ = simulation.run(variant.until, u64::MAX);
+        (warning, simulation.finish().1.stalls.iter().any(|stall| stall.cycle))
+    };
+    let runs = [1, 2].each_ref().map(run);
+    assert_eq!(runs[0].0, runs[1].0);
+    (runs[0].0, runs.iter().filter(|run| run.1).count())
+}
+
+/// Packets that make a port congested may stand in a FIFO behind others that wait for the neighbour: where
+/// they count, two switches can stop each other for ever although every port has a staging queue. Whoever
+/// deadlocks that way was warned; with queues for each output, or a verdict for each input, nobody is warned
+/// and nobody deadlocks.
+#[test]
+fn fifos_that_can_stop_each_other_are_warned_of_before_they_do() {
+    let (mut deadlocks, mut warned) = (0, 0);
+    for topology in [
+        json!({"single_switch": {"ports": 4}}),
+        json!({"chain": {"switches": 3, "endpoints_per_switch": 2}}),
+        json!({"star": {"arms": 3, "endpoints_per_arm": 2}}),
+        json!({"fat_tree": {"ports": 4, "endpoints": 8}}),
+    ] {
+        for (input, verdict) in [("fifo", "shared"), ("voq", "shared"), ("fifo", "per_ingress")] {
+            for (packets, quota) in [(16, Some(1)), (2, None)] {
+                let mut switch = json!({"input": input, "buffering": "crosspoint", "input_buffers": 8});
+                switch["buffer_packets"] = json!(packets);
+                if let Some(quota) = quota {
+                    switch["queue_quota"] = json!(quota);
+                }
+                let thresholds = json!({"on": 2, "off": 0});
+                let voq = json!({
+                    "enabled": true, "staging": "per_port", "verdict": verdict, "thresholds": thresholds
+                });
+                let (warning, found) = circles(&topology, &switch, &voq, "SC076");
+                assert!(warning || found == 0, "{topology} {switch} {voq}");
+                let harmless =
+                    topology.get("single_switch").is_some() || (input, verdict) != ("fifo", "shared");
+                assert_ne!(warning, harmless, "{topology} {switch} {voq}");
+                deadlocks += usize::from(found > 0);
+                warned += usize::from(warning);
+            }
+        }
+    }
+    println!("{deadlocks} deadlocks in {warned} scenarios with a warning");
+    assert!(deadlocks * 2 > warned);
+}
+
+/// Pools of two switches that are full of packets for each other are so for ever; the pool of one switch
+/// empties into endpoints, and a buffer for each output is never full of what another one takes.
+#[test]
+fn pools_that_can_fill_for_each_other_are_warned_of_before_they_do() {
+    let (mut deadlocks, mut warned) = (0, 0);
+    for topology in [
+        json!({"single_switch": {"ports": 4}}),
+        json!({"chain": {"switches": 2, "endpoints_per_switch": 2}}),
+        json!({"star": {"arms": 3, "endpoints_per_arm": 2}}),
+    ] {
+        for buffering in ["shared", "output"] {
+            let switch = json!({"buffering": buffering, "input_buffers": 8, "buffer_packets": 4});
+            let (warning, found) = circles(&topology, &switch, &json!({"enabled": false}), "SC122");
+            assert!(warning || found == 0, "{topology} {switch}");
+            assert_eq!(warning, topology.get("single_switch").is_none() && buffering == "shared");
+            deadlocks += usize::from(found > 0);
+            warned += usize::from(warning);
+        }
+    }
+    assert_eq!((deadlocks, warned), (2, 2));
+}
+
 /// What a saturated flow of packets of 276 octets gets of a long link, in packets of the time of one, and
 /// whether SC071 warns of it. `back`: as much comes the other way, which delays the symbols that tell of
 /// free buffers.
@@ -769,6 +851,48 @@ fn sc071_warns_of_directions_that_are_used() {
     };
     assert_eq!((warned(false, "transmitter"), warned(true, "transmitter")), (false, true));
     assert!(!warned(true, "receiver"));
+}
+
+/// ackIDs that run out are warned of, whoever controls the flow: W of them carry W T / (T + S + 2 L + P) of a
+/// link (T: packet and delimiter, S: symbol, L: one way, P: pipeline of the switch that acknowledges). By
+/// hand: 8 octets make a packet of 20, which takes 11.2 ns with its delimiter, and 3.2 ns a symbol; so 63
+/// ackIDs last for 659.2 ns more, of which 100 ns are the pipeline and 559.2 ns are 55 m with the 30 ns of
+/// transceivers.
+#[test]
+fn sc071_warns_where_ackids_run_out() {
+    let run = |length: u64, size: u32| -> (f64, bool) {
+        let plan = plan(&json!({
+            "name": "t", "topology": {"single_switch": {"ports": 2}},
+            "links": {"length": format!("{length} m"), "flow_control": "receiver"},
+            "switch": {"input_buffers": 60}, "endpoint": {"input_buffers": 60},
+            "traffic": [{
+                "name": "x", "from": "ep/0", "to": "ep/1", "size": size, "arrivals": {"saturated": {}}
+            }],
+            "run": {"until": "200 us", "warmup": "0 ps"}
+        }));
+        let warned = plan.warnings.items.iter().any(|item| item.code == "SC071");
+        let config = &plan.variants[0].config;
+        let mut simulation = Simulation::new(Arc::clone(config), RunOptions::default(), ());
+        while simulation.run(Time(200_000_000), u64::MAX) == Progress::Running {}
+        let outcome = simulation.finish().1;
+        let busiest = outcome.ports.iter().map(|port| port.2.packet_ps).max().expect("there are ports");
+        (busiest as f64 / 200_000_000.0, warned)
+    };
+    let law = |length: u64, size: u32| -> f64 {
+        let (packet, symbol) = (f64::from(size + 12 + 8) * 0.4, 3.2);
+        63.0 * packet / (packet + symbol + 2.0 * (30.0 + 5.0 * length as f64) + 100.0)
+    };
+    for (size, lengths) in [(8, [40, 50, 60, 90, 150]), (64, [150, 200, 210, 250, 300])] {
+        for length in lengths {
+            let ((used, warned), law) = (run(length, size), law(length, size));
+            println!("{size} octets, {length} m: {used}, law {law}, warned: {warned}");
+            assert_eq!(warned, law < 1.0, "{size} octets, {length} m");
+            assert!(
+                (used / law.min(1.0) - 1.0).abs() < 0.005,
+                "{size} octets, {length} m: {used}, law {law}"
+            );
+        }
+    }
 }
 
 /// SC071 warns of buffers that idle a link, and of no others: at the smallest count without a warning the

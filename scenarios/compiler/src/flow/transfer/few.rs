@@ -66,7 +66,10 @@ pub(super) fn warn(
         c.once(found(message, &format!("use {needed} Slots, or fewer Transfers at a time (concurrent)")));
         return;
     }
-    let Some(timeout) = config.overtaking().filter(|_| job.notify && slots != u16::MAX) else { return };
+    // What is no more than the Slots needs no question.
+    let all = job.at_a_time().saturating_mul(job.bytes.div_ceil(way.stu().into()));
+    let asks = job.notify && slots != u16::MAX && all > u64::from(slots.saturating_sub(2));
+    let Some(timeout) = config.overtaking().filter(|_| asks) else { return };
     let timeout = Clock(software::ratio(c, device)).fabric(timeout);
     let stus = way.stus_in(timeout);
     if u64::from(slots) < stus.saturating_add(3) {
