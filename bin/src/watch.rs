@@ -64,6 +64,7 @@ pub(crate) fn restore() {
 /// If signals cannot be watched.
 #[cfg(unix)]
 fn share_with_the_shell() -> std::io::Result<()> {
+    use ratatui::crossterm::terminal::{Clear, ClearType};
     use signal_hook::consts::SIGTSTP;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
@@ -77,7 +78,7 @@ fn share_with_the_shell() -> std::io::Result<()> {
             }
             let _ = emulate_default_handler(signal);
             if taken {
-                let _ = execute!(stderr(), EnterAlternateScreen, Hide);
+                let _ = execute!(stderr(), EnterAlternateScreen, Clear(ClearType::All), Hide);
                 FOREIGN.store(true, Ordering::SeqCst);
             }
             drop(pen);
@@ -152,7 +153,8 @@ impl<B: Backend> Board<B> {
             return;
         }
         if FOREIGN.swap(false, Ordering::SeqCst) {
-            let _ = self.terminal.clear();
+            // Nothing of the picture before is there. (To clear the terminal asks it where its cursor is.)
+            self.terminal.swap_buffers();
         }
         // Who cannot be drawn on any more does not end the run.
         let _ = self.terminal.draw(|frame| screen::draw(frame, &self.title, &self.sights));
