@@ -33,9 +33,7 @@ const OPENS: u32 = 6;
 /// Prints a table, or a path.
 pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
     let text = match (&args.subject, &args.path) {
-        (Subject::Packing | Subject::Linx | Subject::Transfer | Subject::Conduit, _)
-            if !args.variant.is_empty() =>
-        {
+        (subject, _) if !args.variant.is_empty() && !matches!(subject, Subject::Scenario(_)) => {
             Err("--variant: only with a scenario".into())
         }
         (Subject::Linx | Subject::Transfer, None) if args.out.is_some() => {

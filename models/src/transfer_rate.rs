@@ -258,11 +258,21 @@ impl TransferPath {
 
     /// How long so many octets of Data take at the pace of a part of the way, which tells what it takes for
     /// packets, ps.
-    fn paced(&self, octets: u64, mut pace: impl FnMut(&Leg, &[u32]) -> u64) -> u64 {
+    fn paced(&self, octets: u64, pace: impl FnMut(&Leg, &[u32]) -> u64) -> u64 {
+        self.paced_beside(octets, pace, |_| 0)
+    }
+
+    /// Likewise, with what each part of the way takes for something else meanwhile.
+    fn paced_beside(
+        &self,
+        octets: u64,
+        mut pace: impl FnMut(&Leg, &[u32]) -> u64,
+        other: impl Fn(&Leg) -> u64,
+    ) -> u64 {
         let (whole, rest) = (octets / u64::from(self.stu), (octets % u64::from(self.stu)) as u32);
         let legs = self.legs.iter().map(|leg| {
             let last = if rest > 0 { pace(leg, &leg.carrier.packets(rest)) } else { 0 };
-            whole.saturating_mul(pace(leg, &leg.data)).saturating_add(last)
+            whole.saturating_mul(pace(leg, &leg.data)).saturating_add(last).saturating_add(other(leg))
         });
         legs.max().unwrap_or(0)
     }
@@ -423,16 +433,12 @@ impl TransferPath {
     fn with_requests(&self, job: &TransferJob) -> [(u64, Bound); 3] {
         let block = job.unit();
         let share = |time: u64| of_transfer(time, job);
-        let links = self.legs.iter().map(|leg| {
-            let (whole, rest) = (block / u64::from(self.stu), (block % u64::from(self.stu)) as u32);
-            let last = if rest > 0 { leg.there.busy(&leg.carrier.packets(rest)) } else { 0 };
-            let data = whole.saturating_mul(leg.there.busy(&leg.data)).saturating_add(last);
-            data.saturating_add(share(leg.there.busy(&leg.control)))
-        });
+        let request = |leg: &Leg| share(leg.there.busy(&leg.control));
+        let links = self.paced_beside(block, |leg, packets| leg.there.busy(packets), request);
         let [source, destination] = self.hosts;
         let frames = |service: u64| self.frames(block).saturating_mul(service).saturating_add(share(service));
         [
-            (links.max().unwrap_or(0), Bound::Links),
+            (links, Bound::Links),
             (frames(source.tx), Bound::Sending),
             (frames(destination.rx), Bound::Receiving),
         ]

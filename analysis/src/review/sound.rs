@@ -14,12 +14,10 @@ const ROUNDED: f64 = 1e-8;
 
 /// Beginnings of the time bins of a variant.
 struct Bins {
-    all: Vec<f64>,
-    /// So many begin before the end of what is measured. The next one may begin with it, as its digits have
-    /// it, and be one more; later ones are of files that go on.
-    measured: usize,
-    /// Whether there is such a one.
-    at_end: bool,
+    /// Those before the end of what is measured.
+    measured: Vec<f64>,
+    /// One that begins with it, as far as its digits tell: it may be one more.
+    at_end: Option<f64>,
 }
 
 /// A file that is read, with the columns without which it says nothing.
@@ -79,7 +77,7 @@ impl<'a> File<'a> {
         (of, subjects): (&str, impl Iterator<Item = &'n str> + Clone),
         bins: Option<&Bins>,
     ) -> Result<(), String> {
-        let times = bins.map(|bins| &bins.all[..bins.measured]);
+        let times = bins.map(|bins| &bins.measured[..]);
         let mut found: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
         for row in self.csv.rows().filter(|row| row.get("variant") == variant) {
             let time = row.get("time_us").parse().unwrap_or(0.0);
@@ -103,8 +101,8 @@ impl<'a> File<'a> {
                 }
             }
             let mut expected = times.map_or(1, <[f64]>::len);
-            let at_end = bins.filter(|bins| bins.at_end).map(|bins| bins.all[bins.measured]);
-            if at_end.is_some_and(|end| lines.get(expected).is_some_and(|(_, time)| *time == end)) {
+            let next = lines.get(expected).map(|(_, time)| *time);
+            if next.is_some() && next == bins.and_then(|bins| bins.at_end) {
                 expected += 1;
             }
             if let Some((place, _)) = lines.get(expected) {
@@ -141,10 +139,11 @@ impl<'a> File<'a> {
         if covered < to_us - SAME * width {
             return Err(self.end(&format!("variant {variant:?}: no line from {covered} us on")));
         }
-        let all: Vec<f64> = lines.into_iter().map(|(_, time)| time).collect();
-        let measured = all.partition_point(|time| *time < to_us * (1.0 - ROUNDED));
-        let at_end = all.get(measured).is_some_and(|time| *time <= to_us * (1.0 + ROUNDED));
-        Ok(Bins { all, measured, at_end })
+        let mut measured: Vec<f64> = lines.into_iter().map(|(_, time)| time).collect();
+        let later = measured.split_off(measured.partition_point(|time| *time < to_us * (1.0 - ROUNDED)));
+        // other files go on
+        let at_end = later.first().copied().filter(|time| *time <= to_us * (1.0 + ROUNDED));
+        Ok(Bins { measured, at_end })
     }
 }
 
@@ -172,7 +171,7 @@ pub fn check(run: &Run) -> Result<(), String> {
     for (variant, told) in run.variants.iter().zip(list(&run.summary, "variants")) {
         let (name, config) = (variant.name.as_str(), &variant.config);
         let bins = fabric.bins(name, real(&told["measured"]["to_us"]))?;
-        if !bins.all.is_empty() {
+        if !bins.measured.is_empty() {
             let all = config.flows.iter().map(|flow| flow.name.as_str());
             flows.check_lines(name, ("flow", all), Some(&bins))?;
         }
