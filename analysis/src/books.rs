@@ -227,7 +227,8 @@ impl Rate {
         extents.for_each(|extent| whole.merge(&extent));
         let Extent { first: Time(from), last: Time(to) } = whole;
         // nothing has come
-        if to < from { Self::over(0, 0, 0) } else { Self::over(octets, from, end.unwrap_or(to)) }
+        let to = end.unwrap_or(to);
+        if to < from { Self::over(0, 0, 0) } else { Self::over(octets, from, to) }
     }
 
     fn measured(gbps: Estimate) -> Self {
@@ -266,15 +267,19 @@ pub(crate) fn rate(
     let end = (account.books.under_way > 0).then_some(run.outcome.end.0);
     let tries = Extent { first: data.extent.first, last: data.last_offer.max(data.last_drop) };
     let tries = (account.books.never > 0).then_some(tries);
+    // What is under way may be all that there ever was.
+    let oldest = account.books.oldest_ps.zip(end).map(|(age, end)| Time(end.saturating_sub(age)));
+    let oldest = oldest.map(|first| Extent { first, ..Extent::default() });
+    let tries = tries.into_iter().chain(oldest);
     match (account.tempo, finite) {
         (Tempo::Packets, true) => {
-            let extents = tries.into_iter().chain([data.extent]);
+            let extents = tries.chain([data.extent]);
             Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), extents, end)
         }
         (Tempo::Packets, false) => Rate::measured(packets),
         (Tempo::Journeys { octets } | Tempo::RoundTrips { octets }, true) => {
             let journeys = data.messages.iter().chain(&data.round_trips).map(|journeys| journeys.extent);
-            Rate::of(octets, tries.into_iter().chain(journeys), end)
+            Rate::of(octets, tries.chain(journeys), end)
         }
         // Segments that were refused, or whose message is not whole, have moved nothing.
         (Tempo::Journeys { .. }, false) if account.books.arrived == 0 => Rate::measured(NOTHING),

@@ -195,5 +195,26 @@ pub(crate) fn users_share(report: &VariantReport, flow: Option<usize>) -> Option
 /// Where the quantile `q` of all that was asked for lies among those that arrived, which are this share of
 /// it: what never comes takes longer than any time. `None`: it is one of those that never come.
 pub(crate) fn among_arrived(q: f64, share: f64) -> Option<f64> {
-    (q < share).then(|| q / share)
+    (q <= share).then(|| (q / share).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::among_arrived;
+
+    /// Of n of which k arrive the first k have a time: the j-th of all is the j-th of those, the k-th too,
+    /// however slow the others are.
+    #[test]
+    fn the_slowest_that_arrived_has_a_time() {
+        for n in 1..=60_u32 {
+            for k in 1..=n {
+                let place = |j: u32| among_arrived(f64::from(j) / f64::from(n), f64::from(k) / f64::from(n));
+                for j in 1..=k {
+                    let own = place(j).expect("one that arrived") * f64::from(k);
+                    assert!((own - f64::from(j)).abs() < 1e-9, "{j} of {n}, of which {k} arrive: {own}");
+                }
+                assert!(k == n || place(k + 1).is_none(), "{k} of {n}");
+            }
+        }
+    }
 }

@@ -90,6 +90,12 @@ pub(crate) trait Protocol: Sync {
         None
     }
 
+    /// Times of what users of a flow asked for and got, in rising order, ps, if it runs the flow and messages
+    /// of the fabric are not that.
+    fn asked(&self, _: &RunData, _: usize) -> Option<Vec<u64>> {
+        None
+    }
+
     /// It runs over other protocols, and the flow is its own: books and rate are those that it tells.
     fn is_above(&self) -> bool {
         false
@@ -206,6 +212,21 @@ fn first_account(run: &RunData, flow: usize, above: bool) -> Option<Account> {
 /// Books and rate of what carries a flow, whatever runs over it.
 fn account_below(run: &RunData, flow: usize) -> Option<Account> {
     first_account(run, flow, false)
+}
+
+/// Times of what users of a flow asked for and got, in rising order, ps; `None`: the fabric carries just
+/// that.
+pub(crate) fn asked(run: &RunData, flow: usize) -> Option<Vec<u64>> {
+    let told = |above: bool| {
+        let mut protocols = PROTOCOLS.iter().filter(|protocol| protocol.is_above() == above);
+        protocols.find_map(|protocol| protocol.asked(run, flow))
+    };
+    told(true).or_else(|| told(false))
+}
+
+/// Times added up, ps.
+pub(crate) fn sum_ps(times: &[u64]) -> u128 {
+    times.iter().map(|&time| u128::from(time)).sum()
 }
 
 /// Of the messages of a flow, those of management and all, where a protocol counts them.

@@ -774,8 +774,14 @@ fn window(collector: &Collector, run: &RunData) -> Window {
     // The time since the last packet of who goes on is a gap as any other.
     let length = collector.length();
     let goes_on = run.config.all_sources().any(|source| !ends(source, run));
-    let ended =
-        !goes_on && outcome.in_flight == 0 && last > 0 && (outcome.end < length || idle >= per_segment);
+    // Who waits for an answer is not done, and who asks for nothing, but keeps connections, never is.
+    let is_left = (0..collector.flows().len()).any(|flow| {
+        let books = protocol::account(run, flow).books;
+        let acts = outcome.left.get(flow).is_some_and(|left| left.acts);
+        books.under_way > 0 || books.asked == 0 && acts
+    });
+    let is_done = !goes_on && !is_left && outcome.in_flight == 0;
+    let ended = is_done && last > 0 && (outcome.end < length || idle >= per_segment);
     // who gets nothing because there is nothing is as steady as can be
     let silent = outcome.in_flight == 0 && last == 0;
     let to_ps = if ended { last.min(outcome.end.0) } else { outcome.end.0 };

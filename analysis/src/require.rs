@@ -9,9 +9,9 @@ use crate::estimate::any_quantile_samples;
 use crate::flows::{self, Pick, TimesRow};
 use crate::level::{self, MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
 use crate::metric::{Kind, Row};
-use crate::num::{Num, count_text, digits_beside, share_beside, share_text, time_beside};
+use crate::num::{Num, count_text, digits_beside, ratio, share_beside, share_text, time_beside};
 use crate::ports::Ports;
-use crate::protocol::{self, PROTOCOLS};
+use crate::protocol::{self, PROTOCOLS, sum_ps};
 use crate::report::{FlowReport, LatencyReport, VariantReport};
 use crate::requirement::{Dimension, Limit, Relation, Requirement, Subjects};
 use serde::Serialize;
@@ -46,7 +46,8 @@ enum Get {
 /// Whose times.
 #[derive(Copy, Clone, Debug)]
 enum Level {
-    /// What the fabric carries for the users of the flow: round trips, messages, or else packets.
+    /// What users of the flow ask for: what a protocol makes of messages of the fabric; else round trips,
+    /// messages, or packets.
     Whole,
     Row(TimesRow),
     Messages,
@@ -263,6 +264,9 @@ impl Measure {
     /// Of a percentile the lower end of the step in which it is known, picoseconds.
     fn step(&self, report: &VariantReport, index: usize) -> Option<f64> {
         let Get::Times(level, At::Quantile(q)) = self.get else { return None };
+        if level.asked(report, index).is_some() {
+            return None;
+        }
         let (_, spread) = level.of(&report.flows[index])?;
         let own = among_arrived(q, level.arrived(report, index))?;
         spread.quantile_at_least(own).map(|ps| ps as f64)
@@ -277,6 +281,10 @@ impl Measure {
     /// Of a maximum: the age of the oldest that is under way at the end, picoseconds, where it is known.
     fn waits(&self, report: &VariantReport, index: usize) -> Option<f64> {
         let Get::Times(level, At::Max) = self.get else { return None };
+        if level.asked(report, index).is_some() {
+            let books = &report.flows[index].books;
+            return books.oldest_ps.filter(|_| books.under_way > 0).map(|ps| ps as f64);
+        }
         level::oldest(report, &report.flows[index], level.counted(report, index)?).map(|ps| ps as f64)
     }
 
@@ -286,10 +294,14 @@ impl Measure {
         match self.get {
             Get::Times(level, at) => {
                 let arrived = level.arrived(report, index);
+                // what never comes is known to be longer, so it counts among the values as well
+                let needed = (libm::ceil(arrived * at.needed() as f64) as u64).max(1);
+                if let Some(times) = level.asked(report, index) {
+                    let value = at.among(&times, arrived).unwrap_or(f64::NAN);
+                    return (value, Some((times.len() as u64, needed)));
+                }
                 let found = level.of(flow);
                 let known = found.map_or(0, |(_, spread)| spread.histogram.len());
-                // what never comes is known to be longer, so it counts among the values as well
-                let needed = libm::ceil(arrived * at.needed() as f64) as u64;
                 let mean = || found.map(|(times, _)| times.mean.value);
                 let max = || found.map(|(times, _)| times.max);
                 let quantile = |q| found.and_then(|(_, spread)| spread.quantile(q)).map(|ps| ps as f64);
@@ -300,7 +312,7 @@ impl Measure {
                     At::Quantile(q) => among_arrived(q, arrived).map_or(Some(f64::INFINITY), quantile),
                 };
                 let value = value.unwrap_or(f64::NAN);
-                (value, Some((known, needed.max(1))))
+                (value, Some((known, needed)))
             }
             Get::Column(pick, scale) => (pick.value(flow) * scale, None),
             Get::Protocol(get, scale) => (get(&report.run, Some(index)) * scale, None),
@@ -311,6 +323,20 @@ impl Measure {
 }
 
 impl At {
+    /// Which of these times in rising order, ps, where this share of what was asked for arrived: infinite for
+    /// what never did. `None`: there is none.
+    fn among(self, times: &[u64], arrived: f64) -> Option<f64> {
+        match self {
+            At::Mean => (!times.is_empty()).then(|| ratio(sum_ps(times), times.len() as u128)),
+            At::Max if arrived < 1.0 => Some(f64::INFINITY),
+            At::Max => times.last().map(|&ps| ps as f64),
+            At::Quantile(q) => among_arrived(q, arrived).map_or(Some(f64::INFINITY), |q| {
+                let place = libm::ceil(q * times.len() as f64) as usize;
+                times.get(place.saturating_sub(1)).map(|&ps| ps as f64)
+            }),
+        }
+    }
+
     /// Of how many values it is told, the same rule as everywhere.
     fn needed(self) -> u64 {
         match self {
@@ -321,6 +347,13 @@ impl At {
 }
 
 impl Level {
+    /// Times of what users asked for and got, in rising order, ps, where messages of the fabric are not that.
+    /// Who asks for nothing, but keeps connections, has the times of their frames.
+    fn asked(self, report: &VariantReport, index: usize) -> Option<Vec<u64>> {
+        let is_asked = report.flows[index].books.asked > 0;
+        if is_asked && matches!(self, Level::Whole) { protocol::asked(&report.run, index) } else { None }
+    }
+
     /// As what becomes of it is counted. `None`: times that are not counted from when it was asked for.
     fn counted(self, report: &VariantReport, index: usize) -> Option<level::Level> {
         let flow = &report.flows[index];

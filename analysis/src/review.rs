@@ -27,6 +27,7 @@ mod timeouts;
 mod why;
 
 pub use crate::collect::congestion::FRAMES;
+pub use budget::offered;
 pub use sound::check;
 pub use why::{Question, why};
 

@@ -181,7 +181,8 @@ pub fn variant(report: &VariantReport) -> String {
     say(format_args!("{}", table(&BOOKS, flows())));
     say(format_args!("{}", table(&TIMES, flows())));
     for flow in listed() {
-        let over = flow.rate_span.filter(|(_, end)| *end <= window.from_ps && flow.delivered.packets == 0);
+        let is_before = |(begin, end): &(u64, u64)| begin < end && *end <= window.from_ps;
+        let over = flow.rate_span.filter(is_before).filter(|_| flow.delivered.packets == 0);
         let Some((begin, end)) = over else { continue };
         say(format_args!(
             "  \"{}\" is over before the measured part: its goodput is that of {} to {}, and it has no times",

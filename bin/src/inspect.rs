@@ -5,7 +5,7 @@ use crate::codec;
 use crate::console::{colours, complain, print};
 use crate::require;
 use crate::status::Failure;
-use scenarios::{Diagnostics, RunPlan};
+use scenarios::{Diagnostics, RunPlan, Variant};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -70,7 +70,11 @@ pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
         return print(&load(&args.scenario)?.resolved);
     }
     let plan = compile(&args.scenario.scenario, &args.scenario.overrides())?;
-    print(&scenarios::check_report(&plan))
+    let offered = |variant: &Variant| {
+        let known = variant.offered.iter().filter_map(|own| Some((own.flow, own.load?)));
+        analysis::review::offered(&variant.config, &known.collect())
+    };
+    print(&scenarios::check_report_with(&plan, &offered))
 }
 
 /// `riosim init`

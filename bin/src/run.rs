@@ -105,13 +105,18 @@ fn verdict(reports: &[VariantReport], stalled: &[String]) -> Result<(), Failure>
     let tell = |report: &VariantReport| {
         let stall = report.run.outcome.stalls.first();
         let walk = stall.map(|stall| stall.walk.join("\n  ")).unwrap_or_default();
-        format!("variant {:?} was stopped\n  {walk}", report.run.name)
+        format!("stalled: variant {:?} was stopped\n  {walk}", report.run.name)
     };
+    let required = require::verdict(reports);
     if stalled.is_empty() {
-        return require::verdict(reports);
+        return required;
     }
+    let failed = match required {
+        Err(Failure::Required(lines)) => lines,
+        _ => Vec::new(),
+    };
     let all = reports.iter().filter(|report| stalled.contains(&report.run.name));
-    Err(Failure::Stalled(all.map(tell).collect()))
+    Err(Failure::Stalled(all.map(tell).chain(failed).collect()))
 }
 
 /// Tables and sentences. Why a variant ran on one thread is told to whoever asked for several.

@@ -10,7 +10,8 @@ pub(crate) enum Failure {
     Invariant(String),
     /// The scenario, a file or a flag is wrong; the text says where.
     BadInput(String),
-    /// The watchdog ended these runs, as the scenario asked for.
+    /// The watchdog ended these runs, as the scenario asked for; requirements that do not hold come behind
+    /// them.
     Stalled(Vec<String>),
     /// These requirements of the scenario do not hold.
     Required(Vec<String>),
@@ -42,10 +43,9 @@ impl Failure {
         match self {
             Failure::BadInput(text) => complain(text),
             Failure::Invariant(text) => complain(&format!("riosim: an invariant broke: {text}")),
-            Failure::Stalled(runs) => {
-                complain(&format!("riosim: stalled: {}", runs.join("\nriosim: stalled: ")));
+            Failure::Stalled(lines) | Failure::Required(lines) => {
+                complain(&format!("riosim: {}", lines.join("\nriosim: ")))
             }
-            Failure::Required(lines) => complain(&format!("riosim: {}", lines.join("\nriosim: "))),
             Failure::Interrupted => complain("riosim: interrupted, nothing was written"),
             Failure::Paused(text) => complain(&format!("riosim: interrupted: {text}")),
         }

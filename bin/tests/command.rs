@@ -651,6 +651,17 @@ fn a_stall_that_stops_the_run_is_status_3() {
     let said = text(&output.stderr);
     let named = |name: &str| said.contains(&format!("stalled: variant \"{name}\" was stopped"));
     assert!(output.status.code() == Some(3) && named("one") && named("other"), "{said}");
+    // a requirement that does not hold is told as well
+    home.write(
+        "asked.json",
+        &LOST_XON.replacen('{', r#"{ "require": [{ "flow": "a", "delivered": "100 %" }],"#, 1),
+    );
+    let output = home.run(&["asked.json", "--out", "asked", "--quiet"]);
+    let said = text(&output.stderr);
+    assert!(
+        output.status.code() == Some(3) && said.contains("stalled: ") && said.contains("FAIL: "),
+        "{said}"
+    );
     // the same stall, only reported
     let output = home.run(&["x.json", "--out", "there", "--quiet", "--set", "/run/on_stall=report"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

@@ -448,12 +448,21 @@ impl Agent {
 
     /// Tells nodes of LINX which links go down.
     pub fn learn_paths(&mut self, paths: &linx::paths::Paths<'_>) {
-        for part in &mut self.parts {
+        let device = self.device;
+        self.linx_nodes().for_each(|linx| linx.learn(paths, device));
+    }
+
+    /// Tells them where switches lead ids now.
+    pub fn learn_ways(&mut self, paths: &linx::paths::Paths<'_>, leads: linx::paths::Leads<'_>) {
+        let device = self.device;
+        self.linx_nodes().for_each(|linx| linx.learn_ways(paths, device, leads));
+    }
+
+    fn linx_nodes(&mut self) -> impl Iterator<Item = &mut linx::Linx> {
+        self.parts.iter_mut().filter_map(|part| {
             let protocol: &mut dyn Any = &mut *part.machine;
-            if let Some(linx) = protocol.downcast_mut::<linx::Linx>() {
-                linx.learn(paths, self.device);
-            }
-        }
+            protocol.downcast_mut()
+        })
     }
 
     /// What has come and waits for the host: id of the sender, and label.

@@ -681,6 +681,15 @@ impl Destinations {
             Destinations::Hotspot { .. } | Destinations::Replay => None,
         }
     }
+
+    /// Every id that is known before the run, hot ones first.
+    pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
+        let [first, rest] = match self {
+            Destinations::Hotspot { hot, cold, .. } => [&hot[..], &cold[..]],
+            _ => [self.listed().unwrap_or_default(), &[]],
+        };
+        first.iter().chain(rest).copied()
+    }
 }
 
 /// How long packets are.

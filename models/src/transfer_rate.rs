@@ -59,6 +59,14 @@ impl Software {
         })
     }
 
+    /// What frames take at least.
+    pub fn shortest(host: &HostConfig) -> Self {
+        Self::by(host, |time| match time {
+            ServiceTime::Fixed(time) | ServiceTime::Uniform(time, _) => time.0,
+            ServiceTime::Exponential(_) => 0,
+        })
+    }
+
     fn by(host: &HostConfig, time: impl Fn(ServiceTime) -> u64) -> Self {
         Software { rx: time(host.rx_service), tx: time(host.tx_service), places: host.rx_queue.into() }
     }

@@ -1,6 +1,6 @@
 //! Echoes: how long what was sent took to come back.
 
-use super::{Protocol, TimesSummary, counted, flow_name, json};
+use super::{Protocol, TimesSummary, counted, flow_name, json, sum_ps};
 use crate::books::{Account, Books, Tempo, age, balanced, is_nowhere, mean};
 use crate::num::{count_text, time_text};
 use crate::run::RunData;
@@ -31,7 +31,7 @@ impl Protocol for Echo {
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let books = Books {
             oldest_ps: age(run, left.awaited.and_then(|awaited| awaited.oldest)),
-            mean: mean(run, stats.times.iter().map(|&time| u128::from(time)).sum()),
+            mean: mean(run, sum_ps(&stats.times)),
             paced: true,
             ..balanced((run, flow), "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))
         };

@@ -1,6 +1,6 @@
 //! Connections of LINX: what a run came to.
 
-use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed};
+use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed, sum_ps};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
@@ -8,7 +8,7 @@ use crate::num::{Num, count_text, three_digits, time_text};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
-use models::stats::{GAP_PARTS, LinxEnd, LinxTotals, Times};
+use models::stats::{GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -37,25 +37,26 @@ impl Protocol for Linx {
         let oldest = [left.oldest_message, totals.oldest_held].into_iter().flatten().min();
         let books = Books {
             oldest_ps: age(run, oldest),
-            mean: mean(run, stats.message_ps.sum + stats.round_trips.sum),
+            mean: mean(run, sum_ps(&stats.message_ps) + sum_ps(&stats.round_trips)),
             paced: true,
             ..balanced((run, flow), "messages", stats.messages, stats.delivered, never)
         };
-        let (times, latency) = match stats.round_trips.count {
-            0 => (&stats.message_ps, "mean message latency"),
-            _ => (&stats.round_trips, "mean round trip"),
-        };
+        let (times, latency) = asked(stats);
         let above = Above {
             carries: "frames of LINX",
             nothing_else: true,
             latency,
-            sum_ps: times.sum,
-            count: times.count,
+            sum_ps: sum_ps(times),
+            count: times.len() as u64,
             lost_late: 0,
             touched: [stats.muted, stats.stalled],
         };
         let tempo = Tempo::Counted { octets: stats.octets, span: stats.message_span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
+    }
+
+    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
+        Some(asked(&of_flow(run, Some(flow))?.stats).0.to_vec())
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
@@ -354,6 +355,12 @@ pub struct TimesSummary {
 }
 
 impl TimesSummary {
+    fn of(all: &[u64]) -> Option<Self> {
+        let mut times = Times::default();
+        all.iter().for_each(|&time| times.record(time));
+        Self::new(&times)
+    }
+
     fn new(times: &Times) -> Option<Self> {
         (times.count > 0).then(|| Self {
             count: times.count,
@@ -475,6 +482,14 @@ fn mean_ps(times: &Times) -> f64 {
     times.sum as f64 / times.count.max(1) as f64
 }
 
+/// Times of what applications wait for, and what comparisons call their mean: answers if there are any.
+fn asked(stats: &LinxStats) -> (&[u64], &'static str) {
+    match &stats.round_trips[..] {
+        [] => (&stats.message_ps, "mean message latency"),
+        trips => (trips, "mean round trip"),
+    }
+}
+
 impl LinxSummary {
     /// Every flow of LINX of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
@@ -523,8 +538,8 @@ impl LinxSummary {
                 corrupt: stats.corrupt,
                 octets: stats.octets,
                 moved_octets: stats.moved,
-                latency: TimesSummary::new(&stats.message_ps),
-                round_trips: TimesSummary::new(&stats.round_trips),
+                latency: TimesSummary::of(&stats.message_ps),
+                round_trips: TimesSummary::of(&stats.round_trips),
             },
             frames: FrameSummary {
                 management: frames.sent_management,

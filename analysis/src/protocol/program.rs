@@ -53,6 +53,11 @@ impl Protocol for Program {
         Some(Account { above: Some(completion("messages", &totals.ranks)), ..Account::new(books, tempo) })
     }
 
+    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
+        let totals: &ProgramTotals = counted(run, Some(flow))?;
+        Some(program_end(&totals.ranks).into_iter().collect())
+    }
+
     fn broken(&self, outcome: &Outcome) -> Vec<String> {
         let wrong = outcome.totals.of::<ProgramTotals>().filter(|totals| totals.stats.corrupt > 0);
         wrong.map(|totals| format!("a program got octets that nobody sent (flow {})", totals.flow)).collect()

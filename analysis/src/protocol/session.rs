@@ -1,6 +1,6 @@
 //! Conduits of session management: what a run came to.
 
-use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed};
+use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed, sum_ps};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
 use crate::csv::{Cell, Column, Get as Cells, csv, notes, whole};
 use crate::metric::{Row, yes};
@@ -36,7 +36,7 @@ impl Protocol for Session {
         let oldest = [stats.oldest_waiting, totals.oldest_on_its_way];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
-            mean: mean(run, stats.pdu_ps),
+            mean: mean(run, sum_ps(&stats.pdu_ps)),
             paced: true,
             ..balanced((run, flow), "PDUs", asked, stats.pdus_delivered, lost)
         };
@@ -44,7 +44,7 @@ impl Protocol for Session {
             carries: "messages of sessions",
             nothing_else: false,
             latency: "mean time of a PDU until its application is done",
-            sum_ps: stats.pdu_ps,
+            sum_ps: sum_ps(&stats.pdu_ps),
             count: stats.pdus_taken,
             lost_late: 0,
             touched: [stats.injected[0], stats.injected[2]],
@@ -54,6 +54,10 @@ impl Protocol for Session {
         let span = stats.pdu_span.map(|(from, to)| (from, to.max(tried)));
         let tempo = Tempo::Counted { octets: stats.octets_delivered, span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
+    }
+
+    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
+        Some(of_flow(run, Some(flow))?.stats.pdu_ps.clone())
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {
@@ -530,7 +534,8 @@ pub struct PduSummary {
     /// Those of them that are longer than their stream, or their receiver, takes.
     #[serde(skip_serializing_if = "is_zero")]
     pub too_long: u64,
-    /// Lost without a word here: whole on their way, or at a receiver without such a stream.
+    /// Lost without a word here: whole on their way, or at a receiver without such a stream, or broadcasts
+    /// for peers that were not known yet.
     pub lost_unseen: u64,
     /// Delivered with other octets than were sent: a message of several was lost or came twice, which the
     /// protocol cannot see.
@@ -671,8 +676,8 @@ impl SessionSummary {
                 broadcasts: stats.broadcasts,
                 broadcasts_delivered: stats.broadcasts_delivered,
                 octets: stats.octets_delivered,
-                mean_us: timed.then(|| Num(stats.pdu_ps as f64 / 1e6 / stats.pdus_taken as f64)),
-                max_us: timed.then(|| us(stats.pdu_ps_max)),
+                mean_us: timed.then(|| Num(sum_ps(&stats.pdu_ps) as f64 / 1e6 / stats.pdus_taken as f64)),
+                max_us: stats.pdu_ps.last().map(|&last| us(last)),
                 stopped: stats.stopped,
                 resumed: stats.resumed[0],
                 resumed_by_timeout: stats.resumed[1],

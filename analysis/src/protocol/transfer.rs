@@ -1,7 +1,7 @@
 //! Scheduled Transfers: what a run came to.
 
 use super::program::{ProgramSummary, completion, program_end};
-use super::{Protocol, TimesSummary, counted, flow_name, json, on_purpose};
+use super::{Protocol, TimesSummary, counted, flow_name, json, on_purpose, sum_ps};
 use crate::books::{Above, Account, Books, Tempo, age, balanced, is_nowhere};
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::run::RunData;
@@ -48,7 +48,7 @@ impl Protocol for Transfer {
                 nothing_else: true,
                 lost_late: stats.lost,
                 latency: "mean time of a Transfer",
-                sum_ps: stats.times.iter().map(|time| u128::from(*time)).sum(),
+                sum_ps: sum_ps(&stats.times),
                 count: stats.times.len() as u64,
                 touched,
             },
@@ -56,6 +56,14 @@ impl Protocol for Transfer {
         };
         let transfer_gbps = goodput_gbps(totals, end);
         Some(Account { above: Some(above), transfer_gbps, ..Account::new(books, tempo) })
+    }
+
+    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
+        let totals: &TransferTotals = counted(run, Some(flow))?;
+        Some(match &totals.ranks[..] {
+            [] => totals.stats.times.clone(),
+            ranks => program_end(ranks).into_iter().collect(),
+        })
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {

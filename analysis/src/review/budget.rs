@@ -1,5 +1,6 @@
 //! Link budget: what each direction of each link has to carry, by routes and offered loads alone.
 
+use crate::num::count_text;
 use models::config::{
     Carrier, Destinations, DeviceModel, Egress, FabricConfig, LinkConfig, NO_OWNER, PartConfig,
     ProtocolConfig, Sizes, SourceConfig,
@@ -23,6 +24,8 @@ pub(crate) struct Budget {
     pub too_large: bool,
     /// Protocols run on endpoints: what they send by themselves, answer and repeat may pass anywhere.
     pub protocols: bool,
+    /// Routes are those of a plan: a host sets them up, and something fails that it may lead packets around.
+    pub planned: bool,
 }
 
 impl Budget {
@@ -39,13 +42,19 @@ impl Budget {
 
     /// `loads`: of each flow of the file, share of the time that each source keeps its injection link busy.
     pub fn new(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>) -> Self {
+        Self::within(config, loads, PAIRS_MAX)
+    }
+
+    /// Likewise, of no more than so many pairs.
+    fn within(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>, most: usize) -> Self {
         let mut budget = Self {
             flows: vec![BTreeMap::new(); config.flows.len()],
             too_large: false,
             protocols: !config.agents.is_empty(),
+            planned: config.enumeration.is_some() && !config.faults.is_empty(),
         };
         let pairs: usize = config.all_sources().map(reached).sum();
-        if pairs > PAIRS_MAX {
+        if pairs > most {
             return Self { too_large: true, ..budget };
         }
         let ways = Ways::new(config);
@@ -70,7 +79,7 @@ impl Budget {
             flow.extend(passed.map(|(port, sum)| (*port, *sum)));
         }
         let meetings = meetings(config);
-        if pairs + 2 * meetings.len() <= PAIRS_MAX {
+        if pairs + 2 * meetings.len() <= most {
             for (flow, [from, to], ids) in meetings {
                 let flow = &mut budget.flows[usize::from(flow)];
                 let mut meet = |from, id| {
@@ -84,6 +93,64 @@ impl Budget {
         }
         budget
     }
+
+    /// Flows on a direction of a link, by their expected share of its time.
+    pub fn users(&self, config: &FabricConfig, port: Port) -> String {
+        let flows = self.flows.iter().zip(&config.flows);
+        let mut all: Vec<(f64, &str)> =
+            flows.filter_map(|(parts, flow)| Some((*parts.get(&port)?, flow.name.as_str()))).collect();
+        // those of which nothing is known come last
+        let known = |load: f64| if load.is_nan() { -1.0 } else { load };
+        all.sort_by(|a, b| known(b.0).total_cmp(&known(a.0)));
+        let text = |(load, name): &(f64, &str)| match load.is_nan() {
+            true => format!("{name} (load not known before the run)"),
+            false => format!("{name} {:.1} %", 100.0 * load),
+        };
+        let mut shown: Vec<String> = all.iter().take(5).map(text).collect();
+        if all.len() > 5 {
+            shown.push(format!("{} more", count_text(all.len() as u64 - 5)));
+        }
+        if shown.is_empty() { "no flow has its way here".into() } else { shown.join(", ") }
+    }
+}
+
+/// Pairs of a source and a destination beyond which nothing is reckoned before a run.
+const CHECKED_MAX: usize = 4_000_000;
+
+/// Directions of links that are told before a run.
+const TOLD_MAX: usize = 3;
+
+/// What the fullest directions of links are offered by routes and loads while all flows send, for a reader:
+/// the fullest, and those that are offered more than they carry. `loads`: as for [`Budget::new`].
+pub fn offered(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>) -> Vec<String> {
+    let budget = Budget::within(config, loads, CHECKED_MAX);
+    if budget.too_large {
+        return vec!["not reckoned: there are too many pairs of sources and destinations".into()];
+    }
+    let ports: BTreeSet<Port> = budget.flows.iter().flat_map(|flow| flow.keys().copied()).collect();
+    let mut all: Vec<(f64, Port)> = ports.into_iter().map(|port| (budget.of(port).0, port)).collect();
+    all.retain(|(load, _)| *load > 0.0);
+    // Of equal ones the first.
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // Loads are fractions, and their sums are rounded.
+    let over = all.iter().filter(|(load, _)| *load > 1.0 + 1e-9).count();
+    let line = |(load, port): &(f64, Port)| {
+        let name = &config.devices[port.0 as usize].path;
+        format!(
+            "{name}:{}: {:.1} % of what it carries ({})",
+            port.1,
+            100.0 * load,
+            budget.users(config, *port)
+        )
+    };
+    let told = over.clamp(1, TOLD_MAX);
+    let mut lines: Vec<String> = all.iter().take(told).map(line).collect();
+    match over.saturating_sub(told) {
+        _ if lines.is_empty() => lines.push("not known before the run".into()),
+        0 => {}
+        more => lines.push(format!("and {} more of more than it carries", count_text(more as u64))),
+    }
+    lines
 }
 
 /// Ends of flows that protocols run and that talk to each other, in both directions: flow, devices, ids.
@@ -258,6 +325,43 @@ mod tests {
         let [first, last] = [(0, 0), (3, 1)].map(|port| budget.flows[0][&port]);
         assert!((first - 0.5).abs() < 1e-12 && (last - 0.5 * 32.0 * 6_700.0 / 33.0 / 11_200.0).abs() < 1e-12);
         assert!((budget.flows[1][&(3, 2)] - 0.5 * 12_000.0 / 11_200.0).abs() < 1e-12);
+    }
+
+    /// Two loads of 0.6 to one endpoint are 120 % of its link, and one of 0.3 to another one is less than that of
+    /// its own: the fullest direction is told, and those that are offered more than they carry, but not all of
+    /// many. What is saturated has no load, and where nothing has one nothing is told.
+    #[test]
+    fn the_fullest_links_are_told_before_a_run() {
+        let told = |flows: &[(&str, &str, &str)]| {
+            let flow = |(n, (from, to, arrivals)): (usize, &(&str, &str, &str))| {
+                format!(
+                    r#"{{"name": "f{n}", "from": "ep/{from}", "to": "ep/{to}", "arrivals": {{{arrivals}}}}}"#
+                )
+            };
+            let flows: Vec<String> = flows.iter().enumerate().map(flow).collect();
+            let text = format!(
+                r#"{{"name": "z", "run": {{"until": "1 us"}}, "topology": {{"single_switch": {{"ports": 9}}}},
+                "traffic": [{}]}}"#,
+                flows.join(", ")
+            );
+            let plan =
+                scenarios::load(&text, "z", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+            let loads = plan.variants[0].offered.iter().filter_map(|own| Some((own.flow, own.load?)));
+            offered(&plan.variants[0].config, &loads.collect())
+        };
+        const LARGE: &str = r#""poisson": {"load": 0.6}"#;
+        const SMALL: &str = r#""poisson": {"load": 0.3}"#;
+        assert_eq!(
+            told(&[("0", "2", LARGE), ("1", "2", LARGE), ("3", "4", SMALL)]),
+            ["sw:2: 120.0 % of what it carries (f0 60.0 %, f1 60.0 %)"]
+        );
+        let saturated = ("1", "2", r#""saturated": {}"#);
+        assert_eq!(told(&[("0", "2", SMALL), saturated]), ["ep/0:0: 30.0 % of what it carries (f0 30.0 %)"]);
+        assert_eq!(told(&[saturated]), ["not known before the run"]);
+        let crowd: Vec<_> =
+            ["0", "1", "2", "3"].into_iter().flat_map(|to| [("5", to, LARGE), ("6", to, LARGE)]).collect();
+        let lines = told(&crowd);
+        assert_eq!((lines.len(), &lines[3][..]), (4, "and 3 more of more than it carries"));
     }
 
     /// Of a Get the octets come back, and of a connection of LINX heartbeats go both ways: both directions of

@@ -97,6 +97,14 @@ impl<'a> Drawings<'a> {
              What closed loops, traces and protocols send is not known before the run; where such flows \
              pass, the expected load is that of the others (at least).",
         );
+        if self.0.iter().flat_map(|drawing| &drawing.budgets).any(|budget| budget.planned) {
+            html.element(
+                "p",
+                &[],
+                "A host sets this fabric up during the run, and something fails in it: expected loads are by \
+                 the routes of its plan, and it may have led packets around what was down.",
+            );
+        }
         if self.0.iter().flat_map(|drawing| &drawing.budgets).any(|budget| budget.too_large) {
             html.element(
                 "p",

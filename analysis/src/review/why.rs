@@ -187,13 +187,16 @@ fn fullest(variant: &Variant, name: &str, budget: &Budget, counts: &Counts) -> S
     if ports.is_empty() {
         return "  its ways are not known before the run\n".into();
     }
-    out += "  the fullest links on its ways, and who is on them by routes and offered loads:\n";
+    let planned = if budget.planned { " of the plan" } else { "" };
+    out += &format!(
+        "  the fullest links on its ways, and who is on them by routes{planned} and offered loads:\n"
+    );
     for (carried, port) in ports.iter().take(3) {
         out += &format!(
             "    from {}: busy {:.1} % of the run; {}\n",
             port_name(variant, *port),
             100.0 * carried,
-            users(variant, budget, *port)
+            budget.users(&variant.config, *port)
         );
     }
     out
@@ -203,28 +206,12 @@ fn port_name(variant: &Variant, port: Port) -> String {
     format!("{}:{}", variant.config.devices[port.0 as usize].path, port.1)
 }
 
-/// Flows on a direction of a link, by their expected share of its time.
-fn users(variant: &Variant, budget: &Budget, port: Port) -> String {
-    let flows = budget.flows.iter().zip(&variant.config.flows);
-    let mut all: Vec<(f64, &str)> =
-        flows.filter_map(|(parts, flow)| Some((*parts.get(&port)?, flow.name.as_str()))).collect();
-    // those of which nothing is known come last
-    let known = |load: f64| if load.is_nan() { -1.0 } else { load };
-    all.sort_by(|a, b| known(b.0).total_cmp(&known(a.0)));
-    let text = |(load, name): &(f64, &str)| match load.is_nan() {
-        true => format!("{name} (load not known before the run)"),
-        false => format!("{name} {:.1} %", 100.0 * load),
-    };
-    let mut shown: Vec<String> = all.iter().take(5).map(text).collect();
-    if all.len() > 5 {
-        shown.push(format!("{} more", count_text(all.len() as u64 - 5)));
-    }
-    if shown.is_empty() { "no flow has its way here".into() } else { shown.join(", ") }
-}
-
 fn of_link(variant: &Variant, index: usize, budget: &Budget, counts: &Counts) -> String {
     let link = &variant.config.links[index];
     let mut out = format!("link {}\n", variant.links[index]);
+    if budget.planned {
+        out += "  expected by routes of the plan: the host may have led packets around what was down\n";
+    }
     for (port, peer) in [(link.a, link.b), (link.b, link.a)] {
         let (name, other) = (port_name(variant, port), port_name(variant, peer));
         let (expected, open) = budget.of(port);
@@ -237,7 +224,7 @@ fn of_link(variant: &Variant, index: usize, budget: &Budget, counts: &Counts) ->
         out += &format!(
             "  from {name}: busy {:.1} % of the run, {word}; {}\n",
             100.0 * carried,
-            users(variant, budget, port)
+            budget.users(&variant.config, port)
         );
         let blocked = counts.blocked(&variant.name, &other);
         if blocked > 0.0 {

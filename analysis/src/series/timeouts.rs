@@ -12,7 +12,7 @@ use models::stats::{LinkStats, TransferTotals};
 enum Why {
     /// The other end was there: a false alarm.
     There,
-    /// Nothing of the flow, or on any link, was lost in the run: so it was late.
+    /// Nothing of the flow was lost in the run, and all links were whole: so it was late.
     Late,
     /// There was no place for it.
     NoPlace,
@@ -119,7 +119,12 @@ fn why(report: &VariantReport, at: &Late) -> Why {
         (_, None) => links_fail(report),
         _ => true,
     };
-    if loses { why } else { Why::Late }
+    match loses {
+        true => why,
+        // What waits at a dead device, or for one, is not lost, and does not come either.
+        false if links_fail(report) => Why::Unknown,
+        false => Why::Late,
+    }
 }
 
 /// Timeouts of one kind in a time bin.

@@ -329,6 +329,24 @@ fn damage_is_no_lateness() {
     }
 }
 
+/// Where the other end is dead nothing is lost, and nothing is late: it waits at the dead end, or was never
+/// answered. Where all links are whole, and the host takes longer than anybody waits, it is late.
+#[test]
+fn who_waits_for_the_dead_is_not_told_of_lateness() {
+    let ask = json!({"via": "read", "timeout": "20 us"});
+    let mut scenario = star("300 us", regular("10 us", "0 ps", 100, "rpc", ask));
+    scenario["traffic"][0].as_object_mut().unwrap().remove("size");
+    scenario["endpoint"] = json!({"host": {"response_timeout": "20 us"}});
+    scenario["faults"] = json!({"dead_devices": [{"device": "ep/1", "at": "100 us"}]});
+    let csv = timeouts_csv(&[report(&scenario)]).expect("there are timeouts");
+    assert!(csv.contains("not known") && !csv.contains("nothing was lost"), "{csv}");
+    let ask = json!({"via": "message", "timeout": "5 us"});
+    let mut scenario = star("300 us", regular("10 us", "0 ps", 100, "rpc", ask));
+    scenario["endpoint"] = json!({"host": {"rx_service": "3 us"}});
+    let csv = timeouts_csv(&[report(&scenario)]).expect("there are timeouts");
+    assert!(csv.contains("nothing was lost") && !csv.contains("not known"), "{csv}");
+}
+
 /// What is given up never arrives, whoever else still lives: a program over Scheduled Transfer and one over
 /// sessions, and PDUs for a conduit that does not open, have the same books alone and beside a connection of
 /// LINX that is kept alive to the end. Until the last try they are under way.

@@ -64,6 +64,50 @@ fn a_percentile_needs_values_beyond_it() {
     }
 }
 
+/// What a scenario's users ask for has the times that are required, and not what carries it. The first OPEN
+/// is lost, and comes again after 250 ms: so all three PDUs take that long, though no message takes 1 us. A
+/// message of LINX of 60 000 octets is 250 frames of 240 octets and more, which take 110.4 ns each one after
+/// the other, but each a fraction of that. Five of them tell no p99, whatever their frames are. A Transfer of
+/// 1 MiB takes 0.42 ms at 20 Gb/s, and each of its frames some microseconds.
+#[test]
+fn users_wait_for_what_they_ask_for() {
+    use Dimension::Time;
+    let of = |flow: &str, until: &str| {
+        let text = format!(
+            r#"{{"name": "users", "topology": {{"single_switch": {{"ports": 2}}}},
+            "run": {{"until": "{until}", "warmup": "0 ps", "sample_every": "off"}},
+            "traffic": [{{"name": "f", "from": "ep/0", "to": "ep/1", {flow}}}]}}"#
+        );
+        crate::truths::run(&text, "users").remove(0)
+    };
+    let every = |interval: &str| {
+        format!(r#""arrivals": {{"constant": {{"interval": "{interval}", "phase": "0 ps"}}}}"#)
+    };
+    let lost = r#""session": {"faults": [{"from": "ep/0", "to": "ep/1",
+        "message": "open", "nth": 1, "fate": "lose"}]}"#;
+    let pdus = of(&format!(r#""size": 64, "limit": 3, {lost}, {}"#, every("1 us")), "10 s");
+    let linx = |reply: &str| {
+        let own = format!(r#""linx": {{{reply}}}, "size": 60000, "limit": 5, "start": "1 ms""#);
+        of(&format!("{own}, {}", every("1 ms")), "20 ms")
+    };
+    let transfer = of(r#""st": {"bytes": 1048576, "count": 2}"#, "10 ms");
+    for (report, most, least) in [
+        (pdus, 251e9, 249e9),
+        (linx(""), 38e6, 250.0 * 110_400.0),
+        (linx(r#""reply": 60000"#), 76e6, 500.0 * 110_400.0),
+        (transfer, 1e9, 0.42e9),
+    ] {
+        for metric in ["mean", "max"] {
+            let is = |relation, limit| verdict(&report, metric, relation, limit, Time);
+            let found = [is(Relation::Below, most), is(Relation::Above, least), is(Relation::Below, least)];
+            let said = table::variant(&report);
+            assert_eq!(found, [Verdict::Pass, Verdict::Pass, Verdict::Fail], "{metric}: {said}");
+        }
+        assert_eq!(verdict(&report, "p99", Relation::Below, most, Time), Verdict::NotEnough);
+        assert_eq!(verdict(&report, "message_mean", Relation::Below, least, Time), Verdict::Pass);
+    }
+}
+
 #[test]
 fn each_relation_is_what_its_sign_says() {
     use Relation::{Above, AtLeast, AtMost, Below, Equal};

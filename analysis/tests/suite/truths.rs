@@ -151,7 +151,7 @@ fn a_pdus_time_ends_when_the_application_is_done_with_it() {
     let reports = study("session-xoff");
     let stats = &reports[0].run.outcome.totals.one::<SessionTotals>().expect("one flow").stats;
     assert_eq!((reports[0].run.name.as_str(), stats.pdus_taken), ("no-xoff", 400));
-    let mean = stats.pdu_ps as f64 / 400.0 / 1e6;
+    let mean = stats.pdu_ps.iter().sum::<u64>() as f64 / 400.0 / 1e6;
     // (399 x 2 us) / 2, its own service and the way
     assert!((mean - 403.7).abs() < 1.0, "{mean} us");
     // 400 000 octets in 400 services
@@ -484,6 +484,45 @@ fn a_message_that_was_to_be_lost_and_never_came_is_told() {
     }
 }
 
+/// A deadline of a protocol beyond the end is something left to happen, so the time to the end is measured:
+/// the heartbeat that is due each 100 ms is still to come 1 ms before, as it is 1 ms after; and so are four
+/// of five answers of a host with one place, of which it discards what comes while it serves.
+#[test]
+fn deadlines_after_the_end_are_left_to_happen() {
+    let linx = r#"{"name": "idle", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "99 ms", "warmup": "0 ps", "sample_every": "off"},
+        "endpoint": {"linx": {"hb_tmo": 1}},
+        "traffic": [{"name": "l", "from": "ep/0", "to": "ep/1", "linx": {"at": "0 ps"}}]}"#;
+    let requests = r#"{"name": "waits", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "20 ms", "warmup": "0 ps", "sample_every": "off"},
+        "endpoint": {"host": {"rx_queue": 1, "rx_service": "5 us"}},
+        "traffic": [{"name": "m", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 5, "start": "10 us",
+        "arrivals": {"constant": {"interval": "100 ns", "phase": "0 ps"}},
+        "rpc": {"via": "stream", "timeout": "50 ms"}}]}"#;
+    for (text, ms) in [(linx, 99), (&linx.replace("99 ms", "101 ms"), 101), (requests, 20)] {
+        let report = run(text, "left").remove(0);
+        assert_eq!(report.window.to_ps, ms * 1_000_000_000, "{}", variant(&report));
+    }
+}
+
+/// Nothing gets through to a dead endpoint, and three packets or PDUs wait for it from 10 us on: the flow is
+/// under way until the end, and not over before anything was measured.
+#[test]
+fn a_flow_of_which_all_is_under_way_is_not_over() {
+    for carried in ["", r#", "streams": {}"#, r#", "messages": {}"#] {
+        let text = r#"{"name": "stuck", "topology": {"single_switch": {"ports": 2}},
+            "run": {"until": "900 us", "warmup": "0 ps", "stall_after": "off"},
+            "faults": {"dead_devices": [{"device": "ep/1", "at": "5 us"}]},
+            "traffic": [{"name": "m", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 3, "start": "10 us",
+            "arrivals": {"constant": {"interval": "100 us", "phase": "0 ps"}}CARRIED}]}"#;
+        let report = run(&text.replace("CARRIED", carried), "stuck").remove(0);
+        let (flow, said) = (&report.flows[0], variant(&report));
+        assert_eq!((flow.books.arrived, flow.books.under_way), (0, 3), "{said}");
+        assert_eq!(flow.rate_span, Some((10_000_000, 900_000_000)), "{said}");
+        assert!(!said.contains("is over before"), "{said}");
+    }
+}
+
 /// 40 packets of which the fabric keeps some: the rate is over the time to the end of the run, and not up to
 /// the last that got through.
 #[test]
@@ -536,8 +575,8 @@ fn comparisons_tell_what_users_wait_for() {
     let mean = |report: &VariantReport| {
         let totals: &LinxTotals = report.run.outcome.totals.of().next().unwrap();
         let times = &totals.stats.message_ps;
-        assert_eq!(times.count, 100);
-        (times.sum / u128::from(times.count)) as f64
+        assert_eq!(times.len(), 100);
+        (times.iter().sum::<u64>() / 100) as f64
     };
     let said = conclusion(&reports).pop().unwrap();
     let law = format!(
@@ -858,6 +897,40 @@ fn a_pdu_after_its_stream_is_lost_unseen() {
     // A PDU waits for its stream, too: what messages wait for is not what users do.
     let lines = conclusion(&[report]).join("; ");
     assert!(!lines.contains("waiting is") && lines.contains("waiting of messages of sessions is"), "{lines}");
+}
+
+/// Two cables join two switches, and the one of the plan is down while a host sets the fabric up: so traffic
+/// goes over the other. What is on that way counts, and not what was planned: where it dies after the host
+/// was done, no timeout is false; and where only the planned cable is down, and the scenario loses all
+/// heartbeats, all are.
+#[test]
+fn ways_are_those_that_the_host_found() {
+    let ends = |downs: &str, loss: &str| {
+        let text = format!(
+            r#"{{"name": "ways", "run": {{"until": "2 ms", "warmup": "0 ps"}},
+            "topology": {{"explicit": {{
+            "devices": [{{"name": "left", "ports": 3}}, {{"name": "right", "ports": 3}},
+            {{"name": "a"}}, {{"name": "c"}}], "links": [{{"a": "left:0", "b": "right:0"}},
+            {{"a": "left:1", "b": "right:1"}}, {{"a": "left:2", "b": "a"}}, {{"a": "right:2", "b": "c"}}]}}}},
+            "configure": {{"fabric": {{"host": "a"}}}},
+            "endpoint": {{"host": {{"response_timeout": "400 ms", "protocol_clock": 20000}}}},
+            "traffic": [{{"name": "x", "from": "a", "to": "c", "size": 64,
+            "arrivals": {{"constant": {{"interval": "20 us"}}}}, "linx": {{"at": "500 us"{loss}}}}}],
+            "faults": {{"outages": [{downs}]}}}}"#
+        );
+        let report = run(&text, "ways").remove(0);
+        let totals: &LinxTotals = report.run.outcome.totals.of().next().unwrap();
+        (totals.stats.ended[LinxEnd::Timeout as usize], totals.stats.false_timeouts)
+    };
+    let planned = r#"{"link": "left:0", "at": "0 ps", "for": "300 us"}"#;
+    let other = r#"{"link": "left:1", "at": "1 ms"}"#;
+    let (timeouts, false_ones) = ends(&format!("{planned}, {other}"), "");
+    assert!(timeouts > 0 && false_ones == 0, "{false_ones} of {timeouts}");
+    let mute = r#", "loss": {"heartbeat": 1.0}"#;
+    for down in [r#"{"link": "left:0", "at": "0 ps"}"#, r#"{"link": "left:1", "at": "0 ps"}"#, ""] {
+        let (timeouts, false_ones) = ends(down, mute);
+        assert!(timeouts > 10 && false_ones == timeouts, "{down}: {false_ones} of {timeouts}");
+    }
 }
 
 /// A packet more than there are ackIDs, all there at once: the last waits until the first is acknowledged, a

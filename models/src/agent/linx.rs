@@ -185,9 +185,14 @@ impl Linx {
             }
         }
         self.agenda.sort_by(|a, b| b.cmp(a));
+        self.learn_ways(paths, device, &|device, id| paths.planned(device, id));
+    }
+
+    /// Which links are on the ways to and from the peers.
+    pub fn learn_ways(&mut self, paths: &paths::Paths<'_>, device: u32, leads: paths::Leads<'_>) {
         let own = u32::from(self.config.node);
         let peers = self.config.peers.iter();
-        self.ledger.breaks = peers.map(|&peer| paths.between(device, own, peer.into())).collect();
+        self.ledger.breaks = peers.map(|&peer| paths.between(device, (own, peer.into()), leads)).collect();
     }
 
     fn lasts(&self, kind: LinxFaultKind) -> bool {

@@ -263,7 +263,7 @@ impl FlowLeft {
 }
 
 /// What the nodes of one flow of session management counted, since the start of the run.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionStats {
     /// Registers of other nodes that were read, repetitions not included.
     pub register_reads: u64,
@@ -352,10 +352,8 @@ pub struct SessionStats {
     pub pdu_span: Option<(Time, Time)>,
     /// When a message of data was last handed out by an endpoint, or came to a node, whatever became of it.
     pub data_until: Time,
-    /// Sum of their times, from being sent until the application that takes them is done with them, ps.
-    pub pdu_ps: u128,
-    /// The longest of them.
-    pub pdu_ps_max: u64,
+    /// Their times, from being sent until the application that takes them is done with them, ps.
+    pub pdu_ps: Vec<u64>,
     /// Most PDUs that ever waited for one application.
     pub consumer_high_water: u32,
     /// Messages lost, duplicated and delayed by the scenario.
@@ -407,9 +405,7 @@ impl SessionStats {
     pub(crate) fn taken(&mut self, sent: Time, now: Time) {
         self.pdus_taken += 1;
         widen(&mut self.pdu_span, Some((sent, now)));
-        let time = now.0 - sent.0;
-        self.pdu_ps += u128::from(time);
-        self.pdu_ps_max = self.pdu_ps_max.max(time);
+        self.pdu_ps.push(now.0 - sent.0);
     }
 
     /// Adds the totals of another node.
@@ -459,8 +455,7 @@ impl SessionStats {
         self.pdus_taken += other.pdus_taken;
         widen(&mut self.pdu_span, other.pdu_span);
         self.data_until = self.data_until.max(other.data_until);
-        self.pdu_ps += other.pdu_ps;
-        self.pdu_ps_max = self.pdu_ps_max.max(other.pdu_ps_max);
+        self.pdu_ps.extend(&other.pdu_ps);
         self.consumer_high_water = self.consumer_high_water.max(other.consumer_high_water);
         self.never_struck += other.never_struck;
         for (sum, count) in self.injected.iter_mut().zip(other.injected) {

@@ -5,6 +5,7 @@
 //! after creations that are due by then.
 
 use crate::agent::data::Label;
+use crate::agent::linx::paths::Paths;
 use crate::agent::port::Arrival;
 use crate::agent::protocol::{Aboard, Conveyance, Ends, Protocol, Send, Token};
 use crate::agent::{Agent, Cargo, Outgoing, Report, Side, Workspace};
@@ -110,7 +111,7 @@ impl<P: Build> Fabric<P> {
     /// Gives endpoints their agents.
     pub(super) fn set_up_agents(&mut self) {
         let config = self.links.config.clone();
-        let paths = crate::agent::linx::paths::Paths::new(&config);
+        let paths = Paths::new(&config);
         let registers = register_flow(&config);
         for agent in &config.agents {
             let port = self.links.nodes.first_port(agent.device);

@@ -11,6 +11,7 @@
 
 use crate::agent::Cargo;
 use crate::agent::data::{Data, Label, Trail};
+use crate::agent::linx::paths::Paths;
 use crate::agent::protocol::Own;
 use crate::config::{DeviceModel, NO_OWNER, NO_PORT, PacketSize};
 use crate::endpoint::traffic::Source;
@@ -193,6 +194,10 @@ impl<P: Build> Fabric<P> {
                     self.registers.named.insert(device);
                 }
                 Effect::Enabled if !self.registers.astray => {
+                    if self.registers.enabled.is_empty() {
+                        // All routes are there by now, and not all need be those of the plan.
+                        self.learn_ways();
+                    }
                     self.registers.enabled.entry(device).or_insert(cx.now());
                     self.start_sources(cx.now().0, device);
                     wakes = true;
@@ -201,6 +206,18 @@ impl<P: Build> Fabric<P> {
             }
         }
         wakes
+    }
+
+    /// Tells nodes of LINX the ways that switches have: who set them up did so around what was down.
+    fn learn_ways(&mut self) {
+        let config = self.links.config.clone();
+        let Some(paths) = Paths::new(&config) else { return };
+        let (nodes, switches) = (&self.links.nodes, &self.switches);
+        let leads = |device: u32, id: u32| {
+            let hop = switches[nodes.switch(nodes.first_port(device))].routes.get(id as usize)?;
+            (hop.egress < COPIED).then_some(hop.egress)
+        };
+        self.hosts.agents.iter_mut().flatten().for_each(|agent| agent.learn_ways(&paths, &leads));
     }
 
     /// The traffic of an endpoint begins: what it would have sent before is not made up.

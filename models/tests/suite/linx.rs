@@ -174,8 +174,8 @@ fn messages_arrive_whole_and_are_answered() {
         sound(&totals);
         let stats = &totals.stats;
         assert_eq!((stats.messages, stats.delivered, stats.octets), (60, 60, 30 * 1_100));
-        assert_eq!((stats.message_ps.count, stats.round_trips.count), (30, 30));
-        assert!(stats.round_trips.min > stats.message_ps.min);
+        assert_eq!((stats.message_ps.len(), stats.round_trips.len()), (30, 30));
+        assert!(stats.round_trips[0] > stats.message_ps[0]);
     }
 }
 

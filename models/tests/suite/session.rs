@@ -430,7 +430,7 @@ fn a_slow_application_stops_the_source() {
         let members: Vec<(u32, ProtocolConfig)> =
             (0..).zip(pair.nodes).map(|(e, node)| (e, ProtocolConfig::Session(Box::new(node)))).collect();
         pair.net.sessions(&members, &[(0, source)]);
-        pair.net.run(20 * MS).1.totals.one::<SessionTotals>().expect("one flow").stats
+        pair.net.run(20 * MS).1.totals.one::<SessionTotals>().expect("one flow").stats.clone()
     };
     let (stopped, free) = (run(6), run(u32::MAX));
     assert_eq!((stopped.pdus_delivered, stopped.pdus_lost), (200, 0));

@@ -2,6 +2,7 @@
 //!
 //! Each kind of flow is a file with a [`Kind`], and its name in [`KINDS`].
 
+mod answers;
 mod arrival;
 mod echo;
 mod hosts;
@@ -256,6 +257,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     config.agents = hosts::agents(c, t.parts);
     transfer::crowds(c, config);
     session::timers::warn(c, config);
+    answers::warn(c, config);
     t.demand
 }
 

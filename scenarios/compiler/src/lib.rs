@@ -58,7 +58,7 @@ mod voq;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use fabric::check_next_hops;
 pub use plan::{Labels, Offered, Requirement, RunPlan, Subjects, Variant, Warmup};
-pub use report::{check_report, clock_report, list_devices, list_topologies};
+pub use report::{check_report, check_report_with, clock_report, list_devices, list_topologies};
 pub use require::{KnowMetric, Wrong};
 pub use studies::{STUDIES, Study};
 pub use tables::next_hops;

@@ -21,12 +21,17 @@ const LINES_MAX: usize = 24;
 
 /// What every variant of a scenario comes to: devices, links, routes, lookahead, loads.
 pub fn check_report(plan: &RunPlan) -> String {
+    check_report_with(plan, &|_| Vec::new())
+}
+
+/// Likewise, with lines on what links of a variant are offered, which `offered` reckons.
+pub fn check_report_with(plan: &RunPlan, offered: &dyn Fn(&Variant) -> Vec<String>) -> String {
     let mut out = format!("{}: {}\n", plan.name, plan.title);
     let mut first: Option<String> = None;
     for (place, variant) in plan.variants.iter().enumerate() {
         let _ = writeln!(out, "\nvariant {}", variant.name);
         let mut text = String::new();
-        describe(variant, &mut text);
+        describe(variant, &offered(variant), &mut text);
         match &first {
             None => out.push_str(&text),
             Some(first) => {
@@ -65,7 +70,7 @@ fn plural(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-fn describe(variant: &Variant, out: &mut String) {
+fn describe(variant: &Variant, offered: &[String], out: &mut String) {
     let config = &*variant.config;
     let switches = config.devices.iter().filter(|d| matches!(d.model, DeviceModel::Switch(_))).count();
     let endpoints = config.devices.len() - switches;
@@ -123,6 +128,12 @@ fn describe(variant: &Variant, out: &mut String) {
     let _ = writeln!(out, "  flows:");
     for (name, text) in load_lines(variant) {
         let _ = writeln!(out, "    {name}: {text}");
+    }
+    if !offered.is_empty() {
+        let _ = writeln!(out, "  offered to links while all flows send:");
+    }
+    for line in offered {
+        let _ = writeln!(out, "    {line}");
     }
     let _ = writeln!(out, "  looked at:");
     for line in looked_at(variant, told) {

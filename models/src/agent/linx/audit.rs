@@ -54,6 +54,8 @@ pub(crate) fn audit(
             }
         }
     }
+    totals.stats.message_ps.sort_unstable();
+    totals.stats.round_trips.sort_unstable();
     totals.all_up = last.filter(|_| totals.up == totals.wanted);
     totals.first_up = firsts.flatten();
     totals

@@ -358,7 +358,7 @@ impl Ledger {
             stats.corrupt += 1;
         } else if let Some(at) = stamp {
             let times = if note.is_reply() { &mut stats.round_trips } else { &mut stats.message_ps };
-            times.record(fabric_now - at);
+            times.push(fabric_now - at);
             widen(&mut stats.message_span, Some((Time(at), Time(fabric_now))));
         }
         true

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 /// A time in which something is not there: from and until, ps.
 pub(crate) type Break = (u64, u64);
 
-/// Links that go down, and where ids lead.
+/// Through which port a switch sends what goes to an id; `None`: it drops it, or copies it.
+pub(crate) type Leads<'a> = &'a dyn Fn(u32, u32) -> Option<u8>;
+
+/// Links that go down.
 #[derive(Debug)]
 pub(crate) struct Paths<'a> {
     config: &'a FabricConfig,
@@ -49,13 +52,22 @@ impl<'a> Paths<'a> {
         link.and_then(|link| self.downs.get(link)).cloned().unwrap_or_default()
     }
 
-    /// When a link between a device and the one with this id is down, either way.
-    pub fn between(&self, device: u32, own: u32, id: u32) -> Vec<Break> {
-        let back = self.devices.get(&id).map_or(Vec::new(), |&peer| self.way(peer, own));
-        self.way(device, id).into_iter().chain(back).collect()
+    /// Where ids lead by the tables of the file, which may be the plan of a host.
+    pub fn planned(&self, device: u32, id: u32) -> Option<u8> {
+        let DeviceModel::Switch(switch) = &self.config.devices[device as usize].model else { return None };
+        match switch.routes.entries.get(id as usize)?.egress {
+            Egress::Port(egress) => Some(egress),
+            Egress::Multicast(_) | Egress::Drop => None,
+        }
     }
 
-    fn way(&self, mut device: u32, id: u32) -> Vec<Break> {
+    /// When a link between a device and the one with this id is down, either way.
+    pub fn between(&self, device: u32, (own, id): (u32, u32), leads: Leads<'_>) -> Vec<Break> {
+        let back = self.devices.get(&id).map_or(Vec::new(), |&peer| self.way(peer, own, leads));
+        self.way(device, id, leads).into_iter().chain(back).collect()
+    }
+
+    fn way(&self, mut device: u32, id: u32, leads: Leads<'_>) -> Vec<Break> {
         let mut breaks = Vec::new();
         let mut port = 0;
         // No way is longer than there are devices.
@@ -65,10 +77,12 @@ impl<'a> Paths<'a> {
             let link = &self.config.links[number as usize];
             let there = if link.a == (device, port) { link.b } else { link.a };
             device = there.0;
-            let DeviceModel::Switch(switch) = &self.config.devices[device as usize].model else { break };
-            match switch.routes.entries.get(id as usize).map(|route| route.egress) {
-                Some(Egress::Port(egress)) => port = egress,
-                _ => break,
+            if matches!(self.config.devices[device as usize].model, DeviceModel::Endpoint(_)) {
+                break;
+            }
+            match leads(device, id) {
+                Some(egress) => port = egress,
+                None => break,
             }
         }
         breaks

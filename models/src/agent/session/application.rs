@@ -300,7 +300,7 @@ impl Application {
 
     /// What is known so far, with what only the end shows.
     pub fn totals(&self, node: &Node) -> SessionStats {
-        let mut stats = self.stats;
+        let mut stats = self.stats.clone();
         // What a node counts for all its applications together stands with the first.
         if self.number == 0 {
             let counters = node.counters();

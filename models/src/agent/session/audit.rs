@@ -49,6 +49,7 @@ pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>], aboard: &[Aboard]) -
             }
         }
     }
+    totals.stats.pdu_ps.sort_unstable();
     totals.expected = expected.len() as u64;
     let mut matched: BTreeMap<(u16, u16), u64> = BTreeMap::new();
     for &End { device, node, app } in nodes {

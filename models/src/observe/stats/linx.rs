@@ -118,10 +118,10 @@ pub struct LinxStats {
     /// When the first message was sent, and when the last came; or when the last was sent, if that is later
     /// because it never came.
     pub message_span: Option<(Time, Time)>,
-    /// From application to application.
-    pub message_ps: Times,
-    /// From a request to its answer.
-    pub round_trips: Times,
+    /// From application to application, of each message that is no answer.
+    pub message_ps: Vec<u64>,
+    /// From each request to its answer.
+    pub round_trips: Vec<u64>,
     /// Frames that waited for the end of a stall.
     pub stalled: u64,
     /// Frames that were lost on purpose.
@@ -174,8 +174,8 @@ impl LinxStats {
         self.corrupt += other.corrupt;
         self.moved += other.moved;
         super::widen(&mut self.message_span, other.message_span);
-        self.message_ps.add(&other.message_ps);
-        self.round_trips.add(&other.round_trips);
+        self.message_ps.extend(&other.message_ps);
+        self.round_trips.extend(&other.round_trips);
         self.stalled += other.stalled;
         self.muted += other.muted;
         self.unheard += other.unheard;

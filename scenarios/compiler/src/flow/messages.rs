@@ -229,29 +229,32 @@ pub(super) fn check_size(c: &mut Compiler<'_>, at: &str, kind: Carried, octets: 
     super::fits(c, at, what, octets, (fits, allowed))
 }
 
-/// Characters on a link of what carries so many octets; `packet` knows those of a packet with its delimiter.
-pub(super) fn chars(kind: Carried, octets: u32, packet: &dyn Fn(PacketClass, u32) -> u128) -> u128 {
+/// Packets of what carries so many octets, in order: how many, of what class, with how much payload each.
+pub(super) fn packets(kind: Carried, octets: u32) -> Vec<(u32, PacketClass, u32)> {
+    // How many are full, and what is in the last.
+    let cut = |most: u32| ((octets - 1) / most, (octets - 1) % most + 1);
     match kind {
         Carried::Message { segment } => {
-            let last = (octets - 1) % segment + 1;
-            u128::from((octets - 1) / segment) * packet(PacketClass::Message, segment)
-                + packet(PacketClass::Message, last.next_multiple_of(8))
+            let (full, last) = cut(segment);
+            vec![(full, PacketClass::Message, segment), (1, PacketClass::Message, last.next_multiple_of(8))]
         }
         Carried::Stream { mtu } => {
-            let (full, last) = ((octets - 1) / mtu, (octets - 1) % mtu + 1);
-            let end = packet(PacketClass::DataStreamingStart, last.next_multiple_of(2));
-            match full {
-                0 => end,
-                _ => {
-                    packet(PacketClass::DataStreamingStart, mtu)
-                        + u128::from(full - 1) * packet(PacketClass::DataStreamingContinuation, mtu)
-                        + end
-                }
-            }
+            let (full, last) = cut(mtu);
+            vec![
+                (full.min(1), PacketClass::DataStreamingStart, mtu),
+                (full.saturating_sub(1), PacketClass::DataStreamingContinuation, mtu),
+                (1, PacketClass::DataStreamingStart, last.next_multiple_of(2)),
+            ]
         }
-        Carried::Read => packet(PacketClass::Read, 0),
-        Carried::Write => packet(PacketClass::Write, octets.next_multiple_of(8)),
+        Carried::Read => vec![(1, PacketClass::Read, 0)],
+        Carried::Write => vec![(1, PacketClass::Write, octets.next_multiple_of(8))],
     }
+}
+
+/// Characters on a link of what carries so many octets; `packet` knows those of a packet with its delimiter.
+pub(super) fn chars(kind: Carried, octets: u32, packet: &dyn Fn(PacketClass, u32) -> u128) -> u128 {
+    let all = packets(kind, octets).into_iter().filter(|(count, ..)| *count > 0);
+    all.map(|(count, class, payload)| u128::from(count) * packet(class, payload)).sum()
 }
 
 /// Characters of a packet of a class with so much payload, with its delimiter.

@@ -2,21 +2,17 @@
 
 use super::hosts::{Placed, host};
 use super::linx::frames;
+use super::messages::{self, Carried};
 use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, count};
+use models::agent::echo::EchoConfig;
 use models::config::*;
 use models::transfer_rate::Software;
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Messages under way from one host to another: as many as there are letters.
-const LETTERS: usize = 4;
-
-/// What a source creates in a picosecond; without end if it always has something to send. Nothing of one that
-/// ends by itself: who is refused gets its turn when the others are done.
+/// What a source creates in a picosecond; without end if it always has something to send.
 fn rate(source: &SourceConfig) -> f64 {
-    if source.limit != u64::MAX {
-        return 0.0;
-    }
     match &source.arrivals {
         Arrivals::Poisson { mean } => 1.0 / mean.0 as f64,
         Arrivals::Bernoulli { slot, numerator, denominator } => {
@@ -45,14 +41,25 @@ fn aim(destinations: &Destinations) -> Option<(u32, f64)> {
     }
 }
 
-/// What is answered by RETRY where a host has no place.
-fn refusable(protocol: &ProtocolConfig) -> bool {
-    let carrier = match protocol {
-        ProtocolConfig::Workload { carrier } | ProtocolConfig::Rpc { carrier, .. } => carrier,
-        ProtocolConfig::Session(node) => return matches!(node.data, SessionData::Message(_)),
-        _ => return false,
+/// What an end sends for each of its messages that is answered by RETRY where a host has no place: so many.
+fn refusable(placed: &Placed) -> usize {
+    let (carrier, each) = match &placed.node {
+        Some(ProtocolConfig::Workload { carrier } | ProtocolConfig::Rpc { carrier, .. }) => (*carrier, 1),
+        Some(ProtocolConfig::Session(node)) => return matches!(node.data, SessionData::Message(_)).into(),
+        Some(ProtocolConfig::Linx(node)) => {
+            let octets = longest(node, placed.source.as_ref());
+            (node.carrier, octets.map_or(0, |octets| frames(octets, node.mtu).len()))
+        }
+        Some(ProtocolConfig::Plugged(settings)) => {
+            let echo: Option<&EchoConfig> = (&**settings as &dyn Any).downcast_ref();
+            match echo {
+                Some(echo) => (echo.carrier, 1),
+                None => return 0,
+            }
+        }
+        _ => return 0,
     };
-    matches!(carrier, Carrier::Message { .. } | Carrier::Doorbell { .. })
+    if matches!(carrier, Carrier::Message { .. } | Carrier::Doorbell { .. }) { each } else { 0 }
 }
 
 /// Warns of hosts with fewer places than endpoints that ask them for more than they serve. All of these wait
@@ -62,11 +69,15 @@ pub(super) fn by_retry(c: &mut Compiler<'_>, parts: &[Placed]) {
     let devices = super::devices(c);
     // Senders to a device, and what they create in a picosecond.
     let mut asked: BTreeMap<usize, (BTreeSet<usize>, f64)> = BTreeMap::new();
-    for placed in parts.iter().filter(|placed| placed.node.as_ref().is_some_and(refusable)) {
-        let Some(source) = &placed.source else { continue };
+    for placed in parts {
+        // Of who ends by itself nobody starves: who is refused gets its turn when the others are done.
+        let source = placed.source.as_ref().filter(|source| source.limit == u64::MAX);
+        let Some((source, each)) = source.zip(Some(refusable(placed)).filter(|each| *each > 0)) else {
+            continue;
+        };
         let Some((id, share)) = aim(&source.destinations) else { continue };
         let Some(&device) = devices.get(&id) else { continue };
-        let rate = rate(source) * share;
+        let rate = rate(source) * share * each as f64;
         if rate > 0.0 {
             let (senders, all) = asked.entry(device).or_default();
             senders.insert(placed.device);
@@ -102,8 +113,57 @@ fn longest(node: &LinxConfig, source: Option<&SourceConfig>) -> Option<u32> {
     [own, program, node.reply].into_iter().flatten().max()
 }
 
-/// Warns of frames of LINX that so many others pass that the window of the receiver does not reach: because
-/// they have a lower priority, or because a host without a place refuses them and takes those behind them.
+/// Frames of LINX that come to a host.
+struct Coming {
+    senders: usize,
+    /// Frames from one of them that can be under way before all are served.
+    each: usize,
+    /// Frames from all that can wait at a time.
+    waits: usize,
+    places: usize,
+}
+
+impl Coming {
+    /// If so many endpoints send what this one sends at the same time: the frames of a message, or, where the
+    /// host takes less in the long run, those of all messages.
+    fn of(
+        c: &Compiler<'_>,
+        placed: &Placed,
+        (whole, kind): (&[u32], Carried),
+        (device, senders): (usize, usize),
+    ) -> Self {
+        let host = &host(c, device).config;
+        let Software { rx, places, .. } = Software::longest(host);
+        let of_message = |source: &SourceConfig| rate(source) * whole.len() as f64;
+        let asked = placed.source.as_ref().filter(|source| source.limit > 0);
+        let busy = asked.map_or(0.0, of_message) * senders as f64 * Software::mean(host).rx as f64;
+        let (each, served) = match asked {
+            Some(source) if busy > 1.0 => {
+                let limit = usize::try_from(source.limit).unwrap_or(usize::MAX);
+                (whole.len().saturating_mul(limit), 0)
+            }
+            // What is served while they come does not wait.
+            _ => (whole.len(), Self::time(c, placed.device, whole, kind).checked_div(rx).unwrap_or(u64::MAX)),
+        };
+        let waits =
+            each.saturating_mul(senders).saturating_sub(usize::try_from(served).unwrap_or(usize::MAX));
+        Coming { senders, each, waits, places: places as usize }
+    }
+
+    /// How long these frames take to leave an endpoint, ps.
+    fn time(c: &Compiler<'_>, device: usize, whole: &[u32], kind: Carried) -> u64 {
+        let frames = whole.iter().map(|frame| (1, PacketSize { payload: *frame as u16, wire: 0 }));
+        let mean = messages::mean_time(c, device, &frames.collect::<Vec<_>>(), &|packet, octets| {
+            messages::chars(kind, octets, packet)
+        });
+        let software = Software::shortest(&host(c, device).config).tx;
+        mean.rounded().unwrap_or(u64::MAX).max(software).saturating_mul(whole.len() as u64 - 1)
+    }
+}
+
+/// Warns of messages of LINX that an end does not take, and of frames that so many others pass that the
+/// window of the receiver does not reach: because they have a lower priority, or because a host without a
+/// place refuses them and takes those behind them.
 pub(super) fn of_linx(c: &mut Compiler<'_>, parts: &[Placed]) {
     let nodes = || {
         parts.iter().filter_map(|placed| match &placed.node {
@@ -117,18 +177,28 @@ pub(super) fn of_linx(c: &mut Compiler<'_>, parts: &[Placed]) {
     for (placed, node) in nodes() {
         let Some(octets) = longest(node, placed.source.as_ref()) else { continue };
         let peers = || node.peers.iter().filter_map(|&peer| windows.get(&(peer, node.peer_port)));
-        let frames = frames(octets, node.mtu).len();
+        let whole = frames(octets, node.mtu);
+        let frames = whole.len();
         let Some(window) = peers().map(|(_, peer)| usize::from(peer.options.window)).min() else { continue };
-        if frames <= window {
-            continue;
-        }
         let name = |device: usize| &c.graph.nodes[device].name;
         let (sender, origin) = (name(placed.device), &c.devices[placed.device].origin);
         let (Some(low), Some(high)) = (node.data_priorities.iter().min(), node.data_priorities.iter().max())
         else {
             continue;
         };
-        if low < high {
+        let takes = |device: usize, own: &LinxConfig| (own.options.limits.octets, device);
+        let all = peers().map(|&(device, peer)| takes(device, peer)).chain([takes(placed.device, node)]);
+        // Of equal ones a receiver.
+        if let Some((most, device)) = all.min_by_key(|(most, _)| *most).filter(|(most, _)| *most < octets) {
+            let message = format!(
+                "\"{}\" takes messages of up to {most} octets: one of {octets} from \"{sender}\" resets the \
+                 connection",
+                name(device)
+            );
+            let at = format!("{}/linx/longest_message", c.devices[device].origin);
+            found.push(Diagnostic::warning("SC115", at, message).help("shorter messages, or a longer limit"));
+        }
+        if low < high && frames > window {
             let message = format!(
                 "a message of {octets} octets is {frames} frames of \"{sender}\", and those of priority \
                  {high} pass those of priority {low}: a frame that {window} others pass (\"window\") ends \
@@ -139,23 +209,26 @@ pub(super) fn of_linx(c: &mut Compiler<'_>, parts: &[Placed]) {
             let at = format!("{origin}/linx/data_priorities");
             found.push(Diagnostic::warning("SC117", at, message).help(help));
         }
-        if !matches!(node.carrier, Carrier::Message { .. }) {
-            continue;
-        }
-        let waits = |&&(device, peer): &&(usize, &LinxConfig)| {
-            let Software { rx, places, .. } = Software::mean(&host(c, device).config);
-            rx > 0 && (places as usize) < LETTERS * peer.peers.len()
-        };
-        if let Some(&(device, peer)) = peers().find(waits) {
-            let (places, under_way) = (host(c, device).config.rx_queue as usize, LETTERS * peer.peers.len());
+        let Carrier::Message { segment, .. } = node.carrier else { continue };
+        let kind = Carried::Message { segment: segment.into() };
+        let refuses = peers().find_map(|&(device, peer)| {
+            let comes = Coming::of(c, placed, (&whole, kind), (device, peer.peers.len()));
+            (comes.each > window && comes.waits > comes.places).then_some((device, comes))
+        });
+        if let Some((device, comes)) = refuses {
             let message = format!(
-                "\"{}\" has {} for {under_way} frames under way to it: one that is refused by RETRY may come \
-                 back too late each time, and a frame that {window} others pass (\"window\") ends the \
-                 connection; a message of {octets} octets is {frames} frames",
+                "\"{}\" has {} for frames of {} that come faster than it takes them: it refuses some by \
+                 RETRY, and a frame that {window} others pass (\"window\") ends the connection; a message of \
+                 {octets} octets is {}",
                 name(device),
-                count(places, "place")
+                count(comes.places, "place"),
+                count(comes.senders, "endpoint"),
+                count(frames, "frame")
             );
-            let help = format!("use {under_way} places or more, or a \"window\" of {frames}");
+            let help = match comes.waits {
+                usize::MAX => "let them send less than it takes".into(),
+                waits => format!("use {waits} places or more, or a \"window\" of {}", comes.each),
+            };
             let at = format!("{}/host/rx_queue", c.devices[device].origin);
             found.push(Diagnostic::warning("SC116", at, message).help(help));
         }

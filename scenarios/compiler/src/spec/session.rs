@@ -412,7 +412,9 @@ pub struct EthernetSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub mtu: Option<u16>,
-    /// Every n-th frame is a broadcast: a copy to each peer (default 0: none).
+    /// Every n-th frame is a broadcast: a copy to each peer whose conduit is there when it is sent, for the
+    /// others are not known yet (7.3.2). It waits for no conduit: before the first one nobody gets it
+    /// (default 0: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast_every: Option<u32>,
     /// Multicast group, with id 254, or 65534 where ids have 16 bits, to which a broadcast goes: the switches

@@ -23,7 +23,7 @@ pub struct StSpec {
     pub program: Option<ProgramSpec>,
     /// Transfers for each pair (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_296_u64))]
     pub count: Option<u64>,
     /// Of these, so many at a time (default 1).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! Tests of scenario files, in one binary: several would each link all of it.
 #![allow(missing_docs)]
 
+mod answers;
 mod bad;
 mod bad_sweeps;
 mod buffers;

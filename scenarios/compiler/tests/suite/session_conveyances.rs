@@ -71,7 +71,7 @@ fn each_peer_is_met_on_its_own_conveyance() {
 fn a_block_for_each_conveyance_or_a_block_and_a_tag() {
     let reads = |middle: Value| {
         let outcome = simulate(&scenario(middle, "registers"));
-        let stats = sessions(&outcome).stats;
+        let stats = &sessions(&outcome).stats;
         (stats.register_reads, stats.managed)
     };
     let one = 5 + 9;

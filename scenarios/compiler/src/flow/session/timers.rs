@@ -81,7 +81,7 @@ fn pair<'a>(
         Some(path.at(node.priority).latency(&[octets.ok()?]))
     };
     let links = takes(roads.path(asks.device, peer)?, OPEN)? + takes(roads.path(answers, asks.id)?, ANSWER)?;
-    let software = [asks.device, answers].map(|device| Software::mean(&host(c, device as usize).config));
+    let software = [asks.device, answers].map(|device| Software::shortest(&host(c, device as usize).config));
     let software = software.iter().map(|own| own.rx.saturating_add(own.tx)).fold(0, u64::saturating_add);
     let clock = Clock(asks.clock);
     let [retry, timeout, _] = announced.periods;

@@ -235,11 +235,12 @@ fn places(st: &StSpec, range: &mut dyn FnMut(&str, String, &str)) {
     let (bufsize, block) = (*filled(&st.bufsize), *filled(&st.block));
     declared::sizes(bufsize, *filled(&st.stu), "st/bufsize", range);
     let offset = *filled(&st.first_offset);
-    if offset >= bufsize {
+    // Of a buffer that cannot be there is nothing to say but that.
+    if bufsize > 0 && offset >= bufsize {
         let message = format!("octet {offset} is not in a buffer of {bufsize}");
         range("st/first_offset", message, &format!("allowed: 0 to {}", bufsize - 1));
     }
-    let part = block.max(bufsize);
+    let part = block.max(bufsize).max(1);
     if let Some(ring) = st.ring.filter(|ring| ring % part != 0 || *ring > GIBIBYTE) {
         let message = format!("a ring of {ring} octets does not hold whole Blocks and buffers");
         range("st/ring", message, &format!("allowed: multiples of {part} up to {GIBIBYTE}"));

@@ -1,0 +1,275 @@
+//! Times that are over before an answer can be there: of requests and echoes, and of packets to which a
+//! response belongs.
+
+use super::messages::{self, Carried};
+use super::transfer::Clock;
+use crate::compiler::Compiler;
+use crate::diagnostic::Diagnostic;
+use crate::units::time_text;
+use models::agent::echo::EchoConfig;
+use models::config::*;
+use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
+use models::path::Roads;
+use models::transfer_rate::Software;
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An end that asks.
+struct Client<'a> {
+    agent: &'a AgentConfig,
+    /// Its flow.
+    name: &'a str,
+    source: &'a SourceConfig,
+    carrier: Carrier,
+    /// Of a request or an echo.
+    wait: Option<Wait>,
+}
+
+/// What an end waits for.
+#[derive(Copy, Clone)]
+struct Wait {
+    /// What it is called, and the key of its time.
+    names: [&'static str; 2],
+    /// Octets of the answer. `None`: as many as were sent.
+    answer: Option<u32>,
+    /// By the protocol clock, ps.
+    timeout: u64,
+}
+
+/// What is sent, what comes back, and how long that is waited for.
+struct Question {
+    /// In words, between the ends and the time.
+    words: [String; 2],
+    /// Where the time is set.
+    at: String,
+    /// Octets of packets without what a link adds, in order.
+    packets: Vec<u32>,
+    answer: Vec<u32>,
+    /// Hosts that it passes.
+    hosts: Hosts,
+    /// Ps of the fabric.
+    within: u64,
+}
+
+/// Whose services a question and its answer take.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Hosts {
+    /// Of both ends, each for what goes out and for what comes in.
+    Both,
+    /// Of the end that asks: hardware answers.
+    Asking,
+    /// Time begins when the packet is handed to the port.
+    Nobody,
+}
+
+impl<'a> Client<'a> {
+    fn of(config: &'a FabricConfig, agent: &'a AgentConfig, part: &'a PartConfig) -> Option<Self> {
+        let source = part.source.as_ref().filter(|source| source.limit > 0)?;
+        let (carrier, wait) = match &part.protocol {
+            ProtocolConfig::Workload { carrier } => (*carrier, None),
+            ProtocolConfig::Rpc { carrier, answer, timeout } => {
+                let wait = Wait { names: ["request", "rpc"], answer: Some(*answer), timeout: *timeout };
+                (*carrier, Some(wait))
+            }
+            ProtocolConfig::Plugged(settings) => {
+                let echo: &EchoConfig = (&**settings as &dyn Any).downcast_ref()?;
+                let wait = Wait { names: ["echo", "echo"], answer: None, timeout: echo.timeout };
+                (echo.carrier, Some(wait))
+            }
+            _ => return None,
+        };
+        let name = &config.flows.get(usize::from(part.flow))?.name;
+        Some(Client { agent, name, source, carrier, wait })
+    }
+
+    /// How its messages are cut. `None`: a doorbell, which carries nothing.
+    fn carried(&self) -> Option<Carried> {
+        Some(match self.carrier {
+            Carrier::Message { segment, .. } => Carried::Message { segment: segment.into() },
+            Carrier::Stream { .. } => Carried::Stream { mtu: self.agent.mtu.octets() as u32 },
+            Carrier::Read => Carried::Read,
+            Carrier::Write => Carried::Write,
+            Carrier::Doorbell { .. } => return None,
+        })
+    }
+
+    /// Lengths of what it sends, in octets.
+    fn lengths(&self) -> BTreeSet<u32> {
+        match &self.source.sizes {
+            Sizes::Fixed(size) => [size.payload.into()].into(),
+            Sizes::Mix(sizes) => sizes.iter().map(|(_, size)| size.payload.into()).collect(),
+            Sizes::Replay => BTreeSet::new(),
+        }
+    }
+
+    /// Octets of the packets of a message or request without what a link adds, in order.
+    fn packets(&self, octets: u32) -> Option<Vec<u32>> {
+        let all = match self.carried() {
+            Some(kind) => messages::packets(kind, octets),
+            None => vec![(1, PacketClass::Doorbell, 0)],
+        };
+        let own = all.into_iter().filter(|(count, ..)| *count > 0).map(|(count, class, payload)| {
+            Some(std::iter::repeat_n(self.wire(class, payload)?, count as usize))
+        });
+        Some(own.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn wire(&self, class: PacketClass, payload: u32) -> Option<u32> {
+        packet_bytes(class, self.agent.ids, payload, AddressSize::Bits34).ok()
+    }
+
+    /// Octets of a response to one of its packets. `None`: there is none.
+    fn response(&self) -> Option<u32> {
+        let data = match (self.carrier, self.wait) {
+            (Carrier::Stream { .. }, _) => return None,
+            (Carrier::Read, Some(Wait { answer: Some(octets), .. })) => octets.next_multiple_of(8),
+            _ => 0,
+        };
+        self.wire(PacketClass::Response, data)
+    }
+
+    /// Who answers a question to an id, and how long both take without competition, ps.
+    fn round_trip(
+        &self,
+        config: &FabricConfig,
+        roads: &Roads<'_>,
+        id: u32,
+        asked: &Question,
+    ) -> Option<(u32, u64)> {
+        let AgentConfig { device, id: own, .. } = *self.agent;
+        let answers = *config.owners.get(id as usize)?;
+        let way = |from: u32, to: u32, priority: u8, packets: &[u32]| {
+            Some(roads.path(from, to)?.at(priority).latency(packets))
+        };
+        let priority = self.source.priority;
+        let there = way(device, id, priority, &asked.packets)?;
+        let back = way(answers, own, priority + 1, &asked.answer)?;
+        let software = |device: u32| roads.agent(device).map(|agent| Software::shortest(&agent.host));
+        let services = match asked.hosts {
+            Hosts::Both => {
+                let of = |device: u32| software(device).map_or(0, |own| own.rx.saturating_add(own.tx));
+                of(device).saturating_add(of(answers))
+            }
+            Hosts::Asking => software(device).map_or(0, |own| own.tx),
+            Hosts::Nobody => 0,
+        };
+        Some((answers, there.saturating_add(back).saturating_add(services)))
+    }
+
+    /// What is waited for where so many octets are sent.
+    fn questions(&self, c: &Compiler<'_>, octets: u32) -> Vec<Question> {
+        let Some(packets) = self.packets(octets) else { return Vec::new() };
+        let clock = Clock(self.agent.clock);
+        let response = self.response().map(|response| vec![response]);
+        let is_access = matches!(self.carrier, Carrier::Read | Carrier::Write);
+        let reply = self.wait.and_then(|Wait { names: [name, key], answer, timeout }| {
+            let flow = c.spec.traffic.iter().position(|flow| flow.name == self.name)?;
+            Some(Question {
+                words: [format!("{name} of {octets} octets"), "is given up".into()],
+                at: format!("/traffic/{flow}/{key}/timeout"),
+                answer: if is_access { response.clone()? } else { self.packets(answer.unwrap_or(octets))? },
+                packets: packets.clone(),
+                hosts: if is_access { Hosts::Asking } else { Hosts::Both },
+                within: clock.fabric(timeout),
+            })
+        });
+        let single = response.map(|answer| Question {
+            words: [format!("message or request of {octets} octets"), "counts as lost".into()],
+            at: format!("{}/host/response_timeout", c.devices[self.agent.device as usize].origin),
+            packets,
+            answer,
+            hosts: Hosts::Nobody,
+            within: clock.fabric(self.agent.response_timeout),
+        });
+        reply.into_iter().chain(single).collect()
+    }
+}
+
+/// Times that no way through a fabric exceeds, and no host.
+struct Extremes {
+    links: u64,
+    /// For what comes in and what goes out at a host, ps.
+    host: u64,
+    /// Of a link and the device behind it, ps.
+    hop: u64,
+    /// Of an octet, ps, rounded up.
+    octet: u64,
+    delimiter: u64,
+}
+
+impl Extremes {
+    fn of(config: &FabricConfig) -> Self {
+        let switches = config.devices.iter().filter_map(|device| match &device.model {
+            DeviceModel::Switch(switch) => Some(switch.pipeline.0),
+            DeviceModel::Endpoint(_) => None,
+        });
+        let most = |of: &dyn Fn(&LinkConfig) -> u64| config.links.iter().map(of).max().unwrap_or(0);
+        let hosts = config.agents.iter().map(|agent| Software::shortest(&agent.host));
+        Extremes {
+            host: hosts.map(|own| own.rx.saturating_add(own.tx)).max().unwrap_or(0),
+            links: switches.clone().count() as u64 + 1,
+            hop: most(&|link| link.propagation.0) + switches.max().unwrap_or(0),
+            octet: most(&|link| link.char_ps.0.div_ceil(link.char_ps.1)),
+            // 64b/67b adds an octet or two to each eight.
+            delimiter: most(&|link| u64::from(link.symbol_chars)) + 64,
+        }
+    }
+
+    /// How long a question and its answer take at most without competition, ps.
+    fn answered(&self, asked: &Question) -> u64 {
+        let links = self.way(&asked.packets).saturating_add(self.way(&asked.answer));
+        links.saturating_add(self.host.saturating_mul(2))
+    }
+
+    /// What packets take at most.
+    fn way(&self, packets: &[u32]) -> u64 {
+        let octets: u64 = packets.iter().map(|&octets| 2 * u64::from(octets) + self.delimiter).sum();
+        self.links.saturating_mul(self.hop.saturating_add(octets.saturating_mul(self.octet)))
+    }
+}
+
+/// Warns of what is given up, or asked again, before its answer can be there even without other traffic: for
+/// each setting of such a time, of what lacks most.
+pub(super) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let agents = config.agents.iter();
+    let clients: Vec<Client<'_>> = agents
+        .flat_map(|agent| agent.parts.iter().filter_map(|part| Client::of(config, agent, part)))
+        .collect();
+    if clients.is_empty() {
+        return;
+    }
+    let (extremes, mut roads) = (Extremes::of(config), None);
+    let mut found: BTreeMap<String, (u64, String)> = BTreeMap::new();
+    for client in &clients {
+        for question in client.lengths().into_iter().flat_map(|octets| client.questions(c, octets)) {
+            // Ways are followed only where one can be too long: there are many.
+            if extremes.answered(&question) < question.within {
+                continue;
+            }
+            let roads = roads.get_or_insert_with(|| Roads::new(config));
+            for id in client.source.destinations.ids() {
+                let Some((answers, takes)) = client.round_trip(config, roads, id, &question) else {
+                    continue;
+                };
+                let lack = takes.saturating_sub(question.within);
+                let most = found.get(&question.at).map_or(0, |found| found.0);
+                if lack <= most {
+                    continue;
+                }
+                let name = |device: u32| &c.graph.nodes[device as usize].name;
+                let [what, ends] = &question.words;
+                let message = format!(
+                    "a {what} from \"{}\" to \"{}\" and its answer take {} at least, and it {ends} after {}",
+                    name(client.agent.device),
+                    name(answers),
+                    time_text(takes),
+                    time_text(question.within)
+                );
+                found.insert(question.at.clone(), (lack, message));
+            }
+        }
+    }
+    for (at, (_, message)) in found {
+        c.once(Diagnostic::warning("SC118", at, message).help("more time, or faster hosts"));
+    }
+}
