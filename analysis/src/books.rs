@@ -226,8 +226,8 @@ impl Rate {
         let mut whole = Extent::default();
         extents.for_each(|extent| whole.merge(&extent));
         let Extent { first: Time(from), last: Time(to) } = whole;
-        // nothing has come
         let to = end.unwrap_or(to);
+        // nothing has come
         if to < from { Self::over(0, 0, 0) } else { Self::over(octets, from, to) }
     }
 

@@ -13,6 +13,7 @@ use models::sim_core::Time;
 use models::totals::FlowTotals;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 pub mod echo;
 pub mod initialise;
@@ -92,7 +93,7 @@ pub(crate) trait Protocol: Sync {
 
     /// Times of what users of a flow asked for and got, in rising order, ps, if it runs the flow and messages
     /// of the fabric are not that.
-    fn asked(&self, _: &RunData, _: usize) -> Option<Vec<u64>> {
+    fn asked<'a>(&self, _: &'a RunData, _: usize) -> Option<Cow<'a, [u64]>> {
         None
     }
 
@@ -216,7 +217,7 @@ fn account_below(run: &RunData, flow: usize) -> Option<Account> {
 
 /// Times of what users of a flow asked for and got, in rising order, ps; `None`: the fabric carries just
 /// that.
-pub(crate) fn asked(run: &RunData, flow: usize) -> Option<Vec<u64>> {
+pub(crate) fn asked(run: &RunData, flow: usize) -> Option<Cow<'_, [u64]>> {
     let told = |above: bool| {
         let mut protocols = PROTOCOLS.iter().filter(|protocol| protocol.is_above() == above);
         protocols.find_map(|protocol| protocol.asked(run, flow))

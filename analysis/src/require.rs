@@ -15,6 +15,7 @@ use crate::protocol::{self, PROTOCOLS, sum_ps};
 use crate::report::{FlowReport, LatencyReport, VariantReport};
 use crate::requirement::{Dimension, Limit, Relation, Requirement, Subjects};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// What is wrong with the metric of a requirement.
@@ -331,7 +332,8 @@ impl At {
             At::Max if arrived < 1.0 => Some(f64::INFINITY),
             At::Max => times.last().map(|&ps| ps as f64),
             At::Quantile(q) => among_arrived(q, arrived).map_or(Some(f64::INFINITY), |q| {
-                let place = libm::ceil(q * times.len() as f64) as usize;
+                // A share of n that is a whole number may be a little more than that in digits of two.
+                let place = libm::ceil(q * times.len() as f64 * (1.0 - 1e-12)) as usize;
                 times.get(place.saturating_sub(1)).map(|&ps| ps as f64)
             }),
         }
@@ -349,7 +351,7 @@ impl At {
 impl Level {
     /// Times of what users asked for and got, in rising order, ps, where messages of the fabric are not that.
     /// Who asks for nothing, but keeps connections, has the times of their frames.
-    fn asked(self, report: &VariantReport, index: usize) -> Option<Vec<u64>> {
+    fn asked(self, report: &VariantReport, index: usize) -> Option<Cow<'_, [u64]>> {
         let is_asked = report.flows[index].books.asked > 0;
         if is_asked && matches!(self, Level::Whole) { protocol::asked(&report.run, index) } else { None }
     }
@@ -540,6 +542,24 @@ impl JudgedSummary {
             samples_needed: judged.samples.map(|samples| samples.1),
             arrived_share: judged.arrived.filter(|share| *share < 1.0).map(Num),
             verdict: judged.verdict.name(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::At;
+
+    /// Of n times 1, 2, ... n the percentile p is the smallest that p of a hundred do not exceed: p n / 100 where
+    /// that is whole, 7 of 70 for a tenth.
+    #[test]
+    fn percentiles_are_those_of_the_list() {
+        for n in 1..=400_u64 {
+            let times: Vec<u64> = (1..=n).collect();
+            for p in 1..100 {
+                let found = At::Quantile(p as f64 / 100.0).among(&times, 1.0);
+                assert_eq!(found, Some((p * n).div_ceil(100) as f64), "p{p} of {n}");
+            }
         }
     }
 }

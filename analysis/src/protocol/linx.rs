@@ -11,6 +11,7 @@ use models::sim_core::Time;
 use models::stats::{GAP_PARTS, LinxEnd, LinxStats, LinxTotals, Times};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The row of the table.
@@ -55,8 +56,8 @@ impl Protocol for Linx {
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
     }
 
-    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
-        Some(asked(&of_flow(run, Some(flow))?.stats).0.to_vec())
+    fn asked<'a>(&self, run: &'a RunData, flow: usize) -> Option<Cow<'a, [u64]>> {
+        Some(asked(&of_flow(run, Some(flow))?.stats).0.into())
     }
 
     fn broken(&self, outcome: &Outcome) -> Vec<String> {

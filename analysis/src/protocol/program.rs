@@ -12,6 +12,7 @@ use models::sim_core::Time;
 use models::stats::{ProgramTotals, RankStats};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The row of the table: programs over sessions and LINX.
 pub(super) struct Program;
@@ -53,7 +54,7 @@ impl Protocol for Program {
         Some(Account { above: Some(completion("messages", &totals.ranks)), ..Account::new(books, tempo) })
     }
 
-    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
+    fn asked<'a>(&self, run: &'a RunData, flow: usize) -> Option<Cow<'a, [u64]>> {
         let totals: &ProgramTotals = counted(run, Some(flow))?;
         Some(program_end(&totals.ranks).into_iter().collect())
     }

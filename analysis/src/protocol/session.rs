@@ -11,6 +11,7 @@ use models::sim_core::Time;
 use models::stats::{SessionCount, SessionTotals};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The row of the table.
@@ -56,8 +57,8 @@ impl Protocol for Session {
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
     }
 
-    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
-        Some(of_flow(run, Some(flow))?.stats.pdu_ps.clone())
+    fn asked<'a>(&self, run: &'a RunData, flow: usize) -> Option<Cow<'a, [u64]>> {
+        Some(of_flow(run, Some(flow))?.stats.pdu_ps[..].into())
     }
 
     fn last(&self, outcome: &Outcome) -> Option<Time> {

@@ -10,6 +10,7 @@ use models::sim_core::Time;
 use models::stats::{TransferEnd, TransferStats, TransferTotals};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The row of the table.
@@ -58,10 +59,10 @@ impl Protocol for Transfer {
         Some(Account { above: Some(above), transfer_gbps, ..Account::new(books, tempo) })
     }
 
-    fn asked(&self, run: &RunData, flow: usize) -> Option<Vec<u64>> {
+    fn asked<'a>(&self, run: &'a RunData, flow: usize) -> Option<Cow<'a, [u64]>> {
         let totals: &TransferTotals = counted(run, Some(flow))?;
         Some(match &totals.ranks[..] {
-            [] => totals.stats.times.clone(),
+            [] => totals.stats.times[..].into(),
             ranks => program_end(ranks).into_iter().collect(),
         })
     }

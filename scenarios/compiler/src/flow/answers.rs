@@ -68,12 +68,12 @@ impl<'a> Client<'a> {
         let (carrier, wait) = match &part.protocol {
             ProtocolConfig::Workload { carrier } => (*carrier, None),
             ProtocolConfig::Rpc { carrier, answer, timeout } => {
-                let wait = Wait { names: ["request", "rpc"], answer: Some(*answer), timeout: *timeout };
+                let wait = Wait { names: ["a request", "rpc"], answer: Some(*answer), timeout: *timeout };
                 (*carrier, Some(wait))
             }
             ProtocolConfig::Plugged(settings) => {
                 let echo: &EchoConfig = (&**settings as &dyn Any).downcast_ref()?;
-                let wait = Wait { names: ["echo", "echo"], answer: None, timeout: echo.timeout };
+                let wait = Wait { names: ["an echo", "echo"], answer: None, timeout: echo.timeout };
                 (echo.carrier, Some(wait))
             }
             _ => return None,
@@ -174,7 +174,7 @@ impl<'a> Client<'a> {
             })
         });
         let single = response.map(|answer| Question {
-            words: [format!("message or request of {octets} octets"), "counts as lost".into()],
+            words: [format!("a message or request of {octets} octets"), "counts as lost".into()],
             at: format!("{}/host/response_timeout", c.devices[self.agent.device as usize].origin),
             packets,
             answer,
@@ -259,7 +259,7 @@ pub(super) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
                 let name = |device: u32| &c.graph.nodes[device as usize].name;
                 let [what, ends] = &question.words;
                 let message = format!(
-                    "a {what} from \"{}\" to \"{}\" and its answer take {} at least, and it {ends} after {}",
+                    "{what} from \"{}\" to \"{}\" and its answer take {} at least, and it {ends} after {}",
                     name(client.agent.device),
                     name(answers),
                     time_text(takes),
