@@ -550,8 +550,8 @@ impl JudgedSummary {
 mod tests {
     use super::At;
 
-    /// Of n times 1, 2, ... n the percentile p is the smallest that p of a hundred do not exceed: p n / 100 where
-    /// that is whole, 7 of 70 for a tenth.
+    /// Of n times 1, 2, ... n the percentile p is the smallest that p of a hundred do not exceed: p n / 100
+    /// where that is whole, 7 of 70 for a tenth.
     #[test]
     fn percentiles_are_those_of_the_list() {
         for n in 1..=400_u64 {

@@ -327,9 +327,9 @@ mod tests {
         assert!((budget.flows[1][&(3, 2)] - 0.5 * 12_000.0 / 11_200.0).abs() < 1e-12);
     }
 
-    /// Two loads of 0.6 to one endpoint are 120 % of its link, and one of 0.3 to another one is less than that of
-    /// its own: the fullest direction is told, and those that are offered more than they carry, but not all of
-    /// many. What is saturated has no load, and where nothing has one nothing is told.
+    /// Two loads of 0.6 to one endpoint are 120 % of its link, and one of 0.3 to another one is less than
+    /// that of its own: the fullest direction is told, and those that are offered more than they carry, but
+    /// not all of many. What is saturated has no load, and where nothing has one nothing is told.
     #[test]
     fn the_fullest_links_are_told_before_a_run() {
         let told = |flows: &[(&str, &str, &str)]| {
