@@ -23,6 +23,8 @@ pub(super) struct Message {
     transmit: Transmit,
     /// PDUs of DATA3, and DATA, DATA1, DATA2.
     data: Option<Part>,
+    /// It begins with no command: a PDU on a stream of type 9 that takes no management messages.
+    headless: bool,
     /// When the endpoint handed it out, fabric time.
     since: u64,
     /// The scenario has it sent twice.
@@ -193,7 +195,7 @@ impl Seat<'_> {
             self.app.stats.data_until = Time(cx.fabric_now);
         }
         let part = data.then(|| self.part(&transmit, headless));
-        let mut message = Message { transmit, data: part, since: cx.fabric_now, doubled: false };
+        let mut message = Message { transmit, data: part, headless, since: cx.fabric_now, doubled: false };
         if self.app.launcher.held.is_some() {
             let words = words(&message);
             self.app.launcher.held.get_or_insert_default().push((words, message));
@@ -231,7 +233,8 @@ impl Seat<'_> {
             stream: None,
             octets,
         };
-        self.leave(cx, Message { transmit, data: None, since: cx.fabric_now, doubled: false });
+        let since = cx.fabric_now;
+        self.leave(cx, Message { transmit, data: None, headless: false, since, doubled: false });
     }
 
     /// A message is handed to the host.
@@ -325,7 +328,7 @@ fn order(order: Order) -> message::Order {
 }
 
 fn words(message: &Message) -> String {
-    match (message.data.is_some(), message.transmit.conveyance) {
+    match (message.headless, message.transmit.conveyance) {
         (true, Contact::Stream { stream, .. }) => names::data3_words(stream),
         _ => names::words(&message.transmit.octets),
     }

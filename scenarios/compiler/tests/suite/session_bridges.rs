@@ -1,8 +1,11 @@
 //! Ethernet beyond the fabric: a segment behind a bridge, and a server that repeats broadcasts.
 
 use crate::watched::watched;
+use models::Probe;
+use models::probe::{Signal, SignalKind};
 use models::stats::SessionTotals;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Endpoints with conduits among all of them; each sends so many frames of 600 octets, the n-th at
 /// 50 us + n x 20 us, to the others at random.
@@ -36,6 +39,39 @@ fn a_server_repeats_broadcasts_for_all() {
     assert_eq!(stats.data_messages, others + (others + own) * (nodes - 1));
     assert_eq!(stats.pdus_delivered, nodes * each * (nodes - 1));
     assert_eq!((stats.repeated, stats.returned, stats.foreign), (others, others, 0));
+}
+
+/// What nodes sent, in words.
+#[derive(Default)]
+struct Said(BTreeSet<String>);
+
+impl Probe for Said {
+    fn signal(&mut self, signal: &Signal) {
+        if let SignalKind::Sent { words, .. } = &signal.kind {
+            self.0.insert(words.clone());
+        }
+    }
+}
+
+/// Where nodes take management messages on a stream of type 9, a broadcast goes there with a command before
+/// it: it is DATA of stream 0xF000, whatever stream of the logical layer carries it. PDUs of conduits go over
+/// messages here, and have a command, too.
+#[test]
+fn broadcasts_on_a_stream_are_told_by_their_command() {
+    let scenario = json!({
+        "name": "test",
+        "topology": {"single_switch": {"ports": 3}},
+        "endpoint": {"session": {"management": "stream", "data": "message"}},
+        "traffic": [{
+            "name": "frames", "from": "all", "to": {"uniform": {}}, "size": 46, "limit": 4, "start": "50 us",
+            "arrivals": {"constant": {"interval": "20 us", "phase": "0 ps"}},
+            "session": {"chart": true, "ethernet": {"broadcast_every": 2}}
+        }],
+        "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
+    });
+    let (Said(said), _) = watched::<Said>(&scenario);
+    assert!(said.contains("DATA 0xf000"), "{said:?}");
+    assert!(!said.iter().any(|words| words.starts_with("DATA3")), "{said:?}");
 }
 
 /// A frame from ep/1 to everybody on the stream of broadcasts, 0xF000, which the server must not repeat.
