@@ -768,9 +768,8 @@ impl Transfer {
     /// Reads the logs and checks what must always hold.
     fn check(&mut self, cx: &mut Cx<'_>) {
         let entries = self.endpoint.take_log();
-        if self.ledger.logged(entries.into_iter().map(|(_, entry)| entry)) {
-            cx.emit(ProtocolFact::TimedOut);
-        }
+        let late = self.ledger.logged(entries.into_iter().map(|(_, entry)| entry));
+        (0..late).for_each(|_| cx.emit(ProtocolFact::TimedOut));
         self.ledger.stats.overdue = self.endpoint.overdue();
         if let Err(what) = self.endpoint.check_invariants() {
             self.ledger.stats.broken.get_or_insert(what);

@@ -243,20 +243,17 @@ impl Ledger {
         self.looks.push(look);
     }
 
-    /// Counts entries of the logs. Whether an Op_timeout was among them.
-    pub fn logged(&mut self, entries: impl Iterator<Item = Logged>) -> bool {
-        let mut late = false;
+    /// Counts entries of the logs. How many Op_timeouts were among them.
+    pub fn logged(&mut self, entries: impl Iterator<Item = Logged>) -> u64 {
+        let before = self.stats.timeouts;
         for entry in entries {
             match entry {
-                Logged::Op_timeout_Occurance => {
-                    self.stats.timeouts += 1;
-                    late = true;
-                }
+                Logged::Op_timeout_Occurance => self.stats.timeouts += 1,
                 Logged::Max_Retry_Occurance => self.stats.exhausted += 1,
                 _ => self.stats.logged += 1,
             }
         }
-        late
+        self.stats.timeouts - before
     }
 }
 
