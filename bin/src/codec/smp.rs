@@ -44,6 +44,12 @@ pub(super) fn decode(text: &str) -> Result<String, CodecError> {
         },
     };
     let fields = read(&input.octets()?, offset)?;
+    if offset > 0 && !fields.contains_key("Offset") {
+        let command = fields.get("command").and_then(Value::as_str).unwrap_or_default();
+        let problem =
+            format!("offset{offset} found, and {command} has no Offset: only DATA, DATA1 and DATA2 have");
+        return Err(CodecError::new("form", problem));
+    }
     serde_json::to_string_pretty(&fields).map_err(|error| CodecError::new("json", error.to_string()))
 }
 
@@ -561,6 +567,11 @@ mod tests {
         assert_eq!(unknown, "message: CMD: 0x0c is unknown");
         assert_eq!(View(&[0x0C, 1]).to_string(), "unknown command 0x0c, 2 octets");
         assert!(decode("offset:00").is_err());
+        let headed = decode("offset8:f0010200 00000012 c0040101 a0a1a2a3 a4a5a6a7 01020304").unwrap_err();
+        assert!(
+            headed.to_string().starts_with("form: offset8 found, and USERDEFINED has no Offset"),
+            "{headed}"
+        );
     }
 
     proptest! {
