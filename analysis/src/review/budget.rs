@@ -121,7 +121,8 @@ const CHECKED_MAX: usize = 4_000_000;
 const TOLD_MAX: usize = 3;
 
 /// What the fullest directions of links are offered by routes and loads while all flows send, for a reader:
-/// the fullest, and those that are offered more than they carry. `loads`: as for [`Budget::new`].
+/// the fullest, and those that are offered more than they carry. `loads`: of each flow of the file, share of
+/// the time that each source keeps its injection link busy.
 pub fn offered(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>) -> Vec<String> {
     let budget = Budget::within(config, loads, CHECKED_MAX);
     if budget.too_large {
