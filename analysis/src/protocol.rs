@@ -284,7 +284,7 @@ impl TimesSummary {
             let place = (times.len() * percent).div_ceil(100).saturating_sub(1);
             if known { us(times[place]) } else { Num(f64::NAN) }
         };
-        let sum: u128 = times.iter().map(|&time| u128::from(time)).sum();
+        let sum = sum_ps(times);
         Some(Self {
             min_us: us(*times.first()?),
             p50_us: at(50),

@@ -1,6 +1,6 @@
 //! From the integers of a finished run to estimates: the one place where floats are born.
 
-use crate::books::{Above, Books, FlowRate, Rate, age, ends, rate, together};
+use crate::books::{Above, Account, Books, FlowRate, Rate, age, ends, rate, together};
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, batched_half_width, bulges, mser5, neighbours, quantile_samples,
@@ -271,7 +271,9 @@ impl VariantReport {
     /// Evaluates a run.
     pub fn new(run: RunData) -> Self {
         let collector = &run.collector;
-        let window = joined_late(running_out(window(collector, &run), &run), &run);
+        let accounts: Vec<Account> =
+            (0..run.config.flows.len()).map(|index| protocol::account(&run, index)).collect();
+        let window = joined_late(running_out(window(collector, &run, &accounts), &run), &run);
         let slot = cell_clock(&run.config);
         let protocols = with_protocols(&run.config);
         let senders = |(flow, by_protocol): (usize, &bool)| Senders::of(&run, flow as u16, *by_protocol);
@@ -302,7 +304,7 @@ impl VariantReport {
             report.protocol = run.outcome.protocols.get(index).copied().filter(|_| protocols[index]);
             report.messages = of_journeys(&data.messages);
             report.round_trips = of_journeys(&data.round_trips);
-            let account = protocol::account(&run, index);
+            let account = accounts[index];
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
             report.above = account.above;
             report.copied = report.protocol.is_some() && is_copied(&run, index as u16, copies);
@@ -762,7 +764,7 @@ const NOTHING_LEFT: &str = "none: nothing arrives in the rest of the run";
 const ALL_OVER: &str = "none: all is over before the end of the run";
 const NOT_CUT: &str = "none: nothing arrives after the one that is set";
 
-fn window(collector: &Collector, run: &RunData) -> Window {
+fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window {
     let (outcome, warmup) = (&run.outcome, run.warmup);
     let bin_ps = collector.bin_ps();
     let bins_to = |to_ps: u64| {
@@ -775,8 +777,7 @@ fn window(collector: &Collector, run: &RunData) -> Window {
     let length = collector.length();
     let goes_on = run.config.all_sources().any(|source| !ends(source, run));
     // Who waits for an answer is not done, and who asks for nothing, but keeps connections, never is.
-    let is_left = (0..collector.flows().len()).any(|flow| {
-        let books = protocol::account(run, flow).books;
+    let is_left = accounts.iter().enumerate().any(|(flow, Account { books, .. })| {
         let acts = outcome.left.get(flow).is_some_and(|left| left.acts);
         books.under_way > 0 || books.asked == 0 && acts
     });

@@ -306,13 +306,7 @@ impl Measure {
                 let mean = || found.map(|(times, _)| times.mean.value);
                 let max = || found.map(|(times, _)| times.max);
                 let quantile = |q| found.and_then(|(_, spread)| spread.quantile(q)).map(|ps| ps as f64);
-                let value = match at {
-                    At::Mean => mean(),
-                    At::Max if arrived < 1.0 => Some(f64::INFINITY),
-                    At::Max => max(),
-                    At::Quantile(q) => among_arrived(q, arrived).map_or(Some(f64::INFINITY), quantile),
-                };
-                let value = value.unwrap_or(f64::NAN);
+                let value = at.pick(arrived, mean, max, quantile).unwrap_or(f64::NAN);
                 (value, Some((known, needed)))
             }
             Get::Column(pick, scale) => (pick.value(flow) * scale, None),
@@ -324,19 +318,33 @@ impl Measure {
 }
 
 impl At {
-    /// Which of these times in rising order, ps, where this share of what was asked for arrived: infinite for
-    /// what never did. `None`: there is none.
-    fn among(self, times: &[u64], arrived: f64) -> Option<f64> {
+    /// Which of the times of those that arrived, ps, where they are this share of what was asked for:
+    /// infinite for what never did. `None`: there is none.
+    fn pick(
+        self,
+        arrived: f64,
+        mean: impl Fn() -> Option<f64>,
+        max: impl Fn() -> Option<f64>,
+        quantile: impl Fn(f64) -> Option<f64>,
+    ) -> Option<f64> {
         match self {
-            At::Mean => (!times.is_empty()).then(|| ratio(sum_ps(times), times.len() as u128)),
+            At::Mean => mean(),
             At::Max if arrived < 1.0 => Some(f64::INFINITY),
-            At::Max => times.last().map(|&ps| ps as f64),
-            At::Quantile(q) => among_arrived(q, arrived).map_or(Some(f64::INFINITY), |q| {
-                // A share of n that is a whole number may be a little more than that in digits of two.
-                let place = libm::ceil(q * times.len() as f64 * (1.0 - 1e-12)) as usize;
-                times.get(place.saturating_sub(1)).map(|&ps| ps as f64)
-            }),
+            At::Max => max(),
+            At::Quantile(q) => among_arrived(q, arrived).map_or(Some(f64::INFINITY), quantile),
         }
+    }
+
+    /// Likewise of a list in rising order.
+    fn among(self, times: &[u64], arrived: f64) -> Option<f64> {
+        let mean = || (!times.is_empty()).then(|| ratio(sum_ps(times), times.len() as u128));
+        let max = || times.last().map(|&ps| ps as f64);
+        let quantile = |q: f64| {
+            // A share of n that is a whole number may be a little more than that in digits of two.
+            let place = libm::ceil(q * times.len() as f64 * (1.0 - 1e-12)) as usize;
+            times.get(place.saturating_sub(1)).map(|&ps| ps as f64)
+        };
+        self.pick(arrived, mean, max, quantile)
     }
 
     /// Of how many values it is told, the same rule as everywhere.
