@@ -3,8 +3,8 @@
 //!
 //! A change of a reported status only *marks* its group of six ports, for every port that transmits VoQ
 //! symbols. The content of a message is sampled when a symbol leaves ([`Originator::poll_symbol`]), so
-//! changes in between coalesce. Marked groups are served round robin, lest a chattering group starve the
-//! others.
+//! changes in between coalesce. Marked groups are served round robin, and so are linked channels with marked
+//! groups, lest one that chatters starve the others.
 //!
 //! Which ports are told what depends on [`Verdict`]. *Shared* suits an output-queued switch: one verdict per
 //! egress port, told to all. *Per ingress* suits a switch with one queue per (ingress, egress) pair: port u
@@ -143,6 +143,8 @@ pub struct Originator {
     active: Ports,
     /// `lanes` entries per port: entry 0 for VC0 or for all VCs, the others for the optional VCs when linked.
     pending: Vec<Pending>,
+    /// The channel that was served last, by port; before the first one it is the last of all.
+    served: Vec<u8>,
     lanes: usize,
     counters: OriginatorCounters,
 }
@@ -172,6 +174,7 @@ impl Originator {
             long: Ports::EMPTY,
             active: Ports::EMPTY,
             pending: vec![Pending::NONE; ports * lanes],
+            served: vec![lanes as u8 - 1; ports],
             lanes,
             counters: OriginatorCounters::default(),
         })
@@ -284,6 +287,7 @@ impl Originator {
             }
             all |= groups;
         }
+        self.begin_anew(port);
         all != 0
     }
 
@@ -315,6 +319,7 @@ impl Originator {
         self.participating.fill(0);
         self.forced.fill(0);
         self.pending.fill(Pending::NONE);
+        self.served.fill(self.lanes as u8 - 1);
         self.long = Ports::EMPTY;
         self.active = Ports::EMPTY;
     }
@@ -335,6 +340,7 @@ impl Originator {
             Scope::One(vc) => self.options.vcs.slot(vc)?,
         };
         let group = self.pending[usize::from(port) * self.lanes + lane].take()?;
+        self.served[usize::from(port)] = lane as u8;
         if opportunity.standalone {
             self.counters.tx_standalone += 1;
         } else {
@@ -351,11 +357,13 @@ impl Originator {
         self.pending_of(port).iter().any(|pending| pending.groups != 0)
     }
 
-    /// The symbol that something waits for at `port`: Status, or the VC_Status of the lowest channel with a
-    /// marked group.
+    /// The symbol that something waits for at `port`: Status, or the VC_Status of the next channel with a
+    /// marked group after the one that was served last, cyclically.
     #[must_use]
     pub fn needed_carrier(&self, port: u16) -> Option<Carrier> {
-        let lane = self.pending_of(port).iter().position(|pending| pending.groups != 0)?;
+        let first = usize::from(self.served[usize::from(port)]) + 1;
+        let mut lanes = (first..first + self.lanes).map(|lane| lane % self.lanes);
+        let lane = lanes.find(|&lane| self.pending_of(port)[lane].groups != 0)?;
         Some(Carrier::naming(self.options.vcs.at(lane)))
     }
 
@@ -521,6 +529,12 @@ impl Originator {
         for pending in self.lanes_in_use(port) {
             pending.mark_run(groups);
         }
+        self.begin_anew(port);
+    }
+
+    /// Channels are served from the first one on.
+    fn begin_anew(&mut self, port: u16) {
+        self.served[usize::from(port)] = self.lanes as u8 - 1;
     }
 
     fn mark_full_state(&mut self, port: u16) -> bool {
@@ -533,6 +547,7 @@ impl Originator {
 
     fn clear_pending(&mut self, port: u16) {
         self.pending[usize::from(port) * self.lanes..][..self.lanes].fill(Pending::NONE);
+        self.begin_anew(port);
     }
 
     /// When linking is turned on or off, what waits must wait where it will be looked for.

@@ -119,6 +119,8 @@ pub struct Originator {
     marked: Vec<Vec<bool>>,
     /// The group to look at first, by channel.
     next: Vec<usize>,
+    /// Channel from which on the next one is looked for, F-156.
+    next_channel: usize,
     /// A message is asked for and has not left.
     asked: bool,
     /// What the last message of each group said, by channel, and losses.
@@ -156,6 +158,7 @@ impl Originator {
             groups,
             marked: vec![vec![false; groups]; channels],
             next: vec![0; channels],
+            next_channel: 0,
             asked: false,
             said: vec![vec![0; groups]; channels],
             losses: losses.map(|loss| (loss.kind, loss.nth)).collect(),
@@ -170,6 +173,7 @@ impl Originator {
     fn mark_all(&mut self, marked: bool) {
         self.marked.iter_mut().for_each(|groups| groups.fill(marked));
         self.next.fill(0);
+        self.next_channel = 0;
     }
 
     /// A group is marked for a channel; without linking for all of them together.
@@ -504,10 +508,12 @@ impl World<'_> {
         self.ask_wire(d, u);
     }
 
-    /// F-156: a status of the lowest channel with a marked group carries it.
+    /// F-156: a status of the next channel with a marked group carries it.
     fn linked_message_due(&mut self, d: usize, u: usize) {
         let originator = self.any_originator(d, u);
-        let channel = originator.marked.iter().position(|groups| groups.contains(&true));
+        let channels = originator.marked.len();
+        let mut cyclic = (0..channels).map(|step| (originator.next_channel + step) % channels);
+        let channel = cyclic.find(|&channel| originator.marked[channel].contains(&true));
         let Some(channel) = channel else {
             originator.asked = false;
             return;
@@ -547,6 +553,7 @@ impl World<'_> {
         };
         originator.marked[channel][group] = false;
         originator.next[channel] = (group + 1) % groups;
+        originator.next_channel = (channel + 1) % originator.marked.len();
         let ports = self.devices[d].ports.len();
         let mut bits = 0;
         for offset in 0..6 {

@@ -280,6 +280,27 @@ fn with_linking_only_status_symbols_carry_messages() {
     assert_eq!(device.poll_symbol(0, Opportunity::riding(Carrier::VcStatus { vcid: 0 })), None);
 }
 
+/// VC0 has something new to say after each message: no other channel waits longer than for one message of
+/// each.
+///
+/// Proves: VOQ-4.2-3
+#[test]
+fn a_channel_that_chatters_starves_no_other() {
+    for vcs in ActiveVcs::ALL {
+        let mut device = linked_device(vcs);
+        let mut served = Vec::new();
+        let [first, last] = [vcs.iter().next(), vcs.iter().last()].map(|vc| vc.expect("there is VC0"));
+        device.set_congested_in(4, last, 3, true);
+        for n in 0..2 * vcs.count() {
+            device.set_congested_in(4, first, 3, n % 2 == 0);
+            let carrier = device.needed_carrier(0).expect("something waits");
+            assert!(device.poll_symbol(0, Opportunity::riding(carrier)).is_some());
+            served.push(carrier);
+        }
+        assert!(served[..2].contains(&Carrier::naming(last)), "{vcs:?}: {served:?}");
+    }
+}
+
 /// A verdict about one channel: a linked neighbour is told of that channel, another one that the port is
 /// congested as long as it is for any channel.
 ///
