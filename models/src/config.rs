@@ -754,6 +754,10 @@ pub enum VoqChange {
 pub struct HostWrite {
     /// When the host begins, if it is done with everything else by then.
     pub at: sim_core::Time,
+    /// Whose register it is, for reports.
+    pub device: u32,
+    /// Port that it is about, for reports.
+    pub port: u8,
     /// Destination id of the type 8 packets: one whose way leads through the switch.
     pub destination: u16,
     /// Switches that they pass before they get to it.

@@ -401,7 +401,7 @@ impl<P: Build> Fabric<P> {
             links,
             symbol_hops: self.links.observe.ledger.symbol_hops,
             wire_checked: self.links.wire_checked,
-            enumeration: self.enumeration_report(),
+            enumeration: self.enumeration_report(end),
             outcome: self.links.observe.outcome,
             trajectory: self.links.observe.trajectory,
             stalls: self.watchdog.stalls.clone(),

@@ -5,7 +5,7 @@
 use super::protocol::{Conveyance, Cx, Outcome, Protocol, Received, Send, Token};
 use crate::agent::data::Data;
 use crate::config::{EnumerationConfig, HostWrite};
-use crate::registers::enumeration::{Diary, options};
+use crate::registers::enumeration::{Diary, Unmade, UnmadeBecause, options};
 use logical::enumeration::{Enumerator, Request, Target};
 use logical::wire::maintenance::Access;
 use sim_core::Time;
@@ -94,6 +94,13 @@ impl Enumeration {
         self.change(cx);
     }
 
+    /// Changes that were due by `end` and were not made, in the order in which they were due.
+    pub fn unmade(&self, end: Time) -> Vec<Unmade> {
+        let late = self.changing.iter().chain(&self.writes).filter(|write| write.at <= end);
+        let late = late.map(|write| Unmade::new(write, UnmadeBecause::Waiting));
+        self.diary.unmade.iter().copied().chain(late).collect()
+    }
+
     fn write_down(&mut self, cx: &Cx<'_>) {
         while let Some(event) = self.host.poll_event() {
             self.diary.note(Time(cx.fabric_now), event);
@@ -128,6 +135,8 @@ impl Protocol for Enumeration {
                 // Without an answer to the read the register stays as it is; without one to the write nobody
                 // knows.
                 self.diary.problems += 1;
+                let why = if written { UnmadeBecause::Unconfirmed } else { UnmadeBecause::Unread };
+                self.diary.unmade.push(Unmade::new(&write, why));
             }
             return self.changed(cx, write, word);
         }

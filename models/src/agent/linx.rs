@@ -530,11 +530,13 @@ impl Protocol for Linx {
         // Forged data may have taken the number of data of the peer: what finds it taken was not received.
         let taken = |node: &Node| node.counters().old_data + node.counters().duplicates;
         let taken_before = taken(node);
+        let accepted_before = node.counters().heartbeats;
         let connection = node.handle_frame(cx.now, frame);
         let is_received = taken(node) == taken_before;
+        let is_accepted = node.counters().heartbeats > accepted_before;
         let code = frame.get(TYPE_AT).copied().unwrap_or(0);
         if let Some(id) = connection {
-            if code == Kind::Heartbeat.code() {
+            if is_accepted {
                 self.ledger.heard(id.index(), cx.now, cx.fabric_now);
             } else if code < Kind::Heartbeat.code() && is_received {
                 self.ledger.frame_came(id.index(), received.payload.label.token);

@@ -4,7 +4,7 @@
 //! [`plan`] lets the same host ask the same registers without fabric and time. So scenarios can say
 //! beforehand where packets go, and tests can compare what came out with what was planned.
 
-use crate::config::{DeviceModel, EnumerationConfig, FabricConfig, PortVoq, ProtocolConfig};
+use crate::config::{DeviceModel, EnumerationConfig, FabricConfig, HostWrite, PortVoq, ProtocolConfig};
 use crate::registers::{self, Effect, NO_ROUTE, Space};
 use logical::enumeration::{Enables, Enumerator, Event, Options, Phase, Target};
 use logical::wire::maintenance::HOP_COUNT_MAX;
@@ -194,6 +194,37 @@ pub struct FoundReport {
     pub at: Time,
 }
 
+/// Why a change of a register was not made.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum UnmadeBecause {
+    /// Nobody answered the read: the register is as it was.
+    Unread,
+    /// Nobody answered the write: nobody knows.
+    Unconfirmed,
+    /// The run ended before the host was through with it.
+    Waiting,
+}
+
+/// A change of a register that was due, and was not made.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Unmade {
+    /// Whose register it is.
+    pub device: u32,
+    /// Port that it is about.
+    pub port: u8,
+    /// When it was due.
+    pub due: Time,
+    /// Why it was not made.
+    pub why: UnmadeBecause,
+}
+
+impl Unmade {
+    /// A change that was not made, and why.
+    pub fn new(write: &HostWrite, why: UnmadeBecause) -> Self {
+        Unmade { device: write.device, port: write.port, due: write.at, why }
+    }
+}
+
 /// What an enumeration did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnumerationReport {
@@ -216,6 +247,8 @@ pub struct EnumerationReport {
     /// How often a device did not answer, was held by another host, or got no id; a device may count in
     /// several phases.
     pub problems: u64,
+    /// Changes of registers that were due after the set-up, and were not made.
+    pub unmade: Vec<Unmade>,
     /// Endpoints that were to get an id, the host among them.
     pub endpoints: u64,
     /// Of these, got none.
@@ -251,6 +284,8 @@ pub(crate) struct Diary {
     pub problems: u64,
     /// Registers read and written for changes after the enumeration.
     pub changes: u64,
+    /// Changes that nobody answered.
+    pub unmade: Vec<Unmade>,
 }
 
 impl Diary {
@@ -282,11 +317,12 @@ impl Diary {
 }
 
 /// What became of what the host asked, and of endpoints: see [`EnumerationReport`].
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fate<'a> {
     pub packets: u64,
     /// Register accesses that were never answered.
     pub unanswered: u64,
+    pub unmade: Vec<Unmade>,
     pub astray: bool,
     pub endpoints: u64,
     pub unnamed: u64,
@@ -298,10 +334,10 @@ pub(crate) struct Fate<'a> {
 pub(crate) fn report(
     diary: &Diary,
     host: &Enumerator,
-    fate: &Fate<'_>,
+    fate: Fate<'_>,
     spaces: &[Space],
 ) -> EnumerationReport {
-    let &Fate { packets, unanswered, astray, endpoints, unnamed, silent, started } = fate;
+    let Fate { packets, unanswered, unmade, astray, endpoints, unnamed, silent, started } = fate;
     // A node of session management without a block has the upper half for itself, with the first bit set.
     let number = |tag: u32| if tag & 1 << 31 == 0 { tag } else { tag & 0xFFFF };
     let by_tag = |tag: u32| {
@@ -336,6 +372,7 @@ pub(crate) fn report(
         repetitions,
         timeouts: repetitions + unanswered,
         problems: diary.problems,
+        unmade,
         endpoints,
         unnamed,
         silent,

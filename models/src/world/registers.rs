@@ -297,8 +297,8 @@ impl<P: Build> Fabric<P> {
         self.links.observe.probe.register(&RegisterEvent { at: Time(now), device, tid, flow, step });
     }
 
-    /// What the host did.
-    pub(super) fn enumeration_report(&self) -> Option<EnumerationReport> {
+    /// What the host did until `end`.
+    pub(super) fn enumeration_report(&self, end: Time) -> Option<EnumerationReport> {
         let (host, accesses) = self.hosts.agents.iter().flatten().find_map(|agent| agent.enumeration())?;
         // Who owns an id is planned to get it.
         let owners = self.links.config.owners.iter().copied();
@@ -308,12 +308,13 @@ impl<P: Build> Fabric<P> {
         let fate = Fate {
             packets: accesses.packets,
             unanswered: accesses.unanswered,
+            unmade: host.unmade(end),
             astray: registers.astray,
             endpoints: planned.len() as u64,
             unnamed: planned.difference(&registers.named).count() as u64,
             silent: planned.iter().filter(is_silent).count() as u64,
             started: &registers.enabled,
         };
-        Some(report(&host.diary, &host.host, &fate, &registers.spaces))
+        Some(report(&host.diary, &host.host, fate, &registers.spaces))
     }
 }

@@ -1,7 +1,7 @@
 //! A host sets up a fabric by register accesses through the fabric: what it finds is what is there.
 use crate::common::*;
 use models::config::*;
-use models::enumeration::{EnumerationReport, Outline, plan};
+use models::enumeration::{EnumerationReport, Outline, Unmade, UnmadeBecause, plan};
 use models::probe::{Cause, RegisterStep};
 use models::voq_backpressure::csr::{PART, XOFF};
 use sim_core::{Duration, Time};
@@ -214,6 +214,8 @@ fn next_hops_follow_a_route_that_the_host_changes() {
     assert_eq!(planned.tables[middle as usize][id as usize], Some(2), "the lowest port");
     let write = |offset: u32, value: u32| HostWrite {
         at: Time(MS / 2),
+        device: 2,
+        port: 0,
         destination: id as u16,
         hop_count: 1,
         offset,
@@ -318,6 +320,8 @@ fn the_host_changes_registers_through_the_fabric() {
     let (destination, hop_count) = (0..8u16).find_map(|id| Some((id, towards(id.into())?))).unwrap();
     let write = |at: u64, port: u32, value: u32| HostWrite {
         at: Time(at),
+        device: switch,
+        port: port as u8,
         destination,
         hop_count,
         offset: first + 4 * port,
@@ -368,14 +372,26 @@ fn a_switch_of_one_port_is_found() {
 fn a_change_that_nobody_answers_is_a_problem() {
     let mut net = net();
     net.enumerated_by(0, false);
-    let nowhere =
-        HostWrite { at: Time(0), destination: 200, hop_count: 7, offset: 0x100, mask: XOFF, value: XOFF };
+    let nowhere = |at: u64| HostWrite {
+        at: Time(at),
+        device: 6,
+        port: 1,
+        destination: 200,
+        hop_count: 7,
+        offset: 0x100,
+        mask: XOFF,
+        value: XOFF,
+    };
     for part in net.config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
         if let ProtocolConfig::Enumerate { writes, .. } = &mut part.protocol {
-            *writes = Arc::new(vec![nowhere]);
+            *writes = Arc::new(vec![nowhere(0), nowhere(5 * MS), nowhere(5 * MS + 1)]);
         }
     }
     let (_, outcome) = net.run(5 * MS);
     let report = outcome.enumeration.expect("a host");
     assert_eq!((report.problems, report.repetitions), (1, 3));
+    // The second was due when the run ended, the third was not.
+    let unmade = |due: u64, why: UnmadeBecause| Unmade { device: 6, port: 1, due: Time(due), why };
+    let all = [unmade(0, UnmadeBecause::Unread), unmade(5 * MS, UnmadeBecause::Waiting)];
+    assert_eq!(report.unmade, all);
 }

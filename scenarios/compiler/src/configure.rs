@@ -11,7 +11,8 @@ use crate::routing::Tables;
 use crate::spec::*;
 use crate::topology::shortened;
 use models::config::{EnumerationConfig, NO_PORT, PortConfig, PortVoq};
-use models::enumeration::{Outline, OutlineDevice, plan};
+use models::enumeration::{Outline, OutlineDevice, Plan, plan};
+use std::collections::BTreeSet;
 
 /// Flow under which the host's register accesses are reported.
 pub(crate) const FLOW: &str = "enumeration";
@@ -31,6 +32,32 @@ pub(crate) fn expand(spec: &mut Spec) {
     if let Configure::Fabric(setup) = spec.configure.get_or_insert(Configure::Builder) {
         setup.priority.get_or_insert(2);
     }
+}
+
+/// What the host will find where some links are down from start to end.
+///
+/// Endpoints that it cannot reach get no id from it. They keep the one they would have if all links were up,
+/// or another that the host gives nobody. Where no way is left, routes are those of the fabric with all its
+/// links: such flows are packets like others, and what becomes of them is for the run to show.
+fn around(mut outline: Outline, down: &BTreeSet<usize>, whole: Plan) -> Plan {
+    let mut link = 0..;
+    outline.links.retain(|_| link.next().is_some_and(|link| !down.contains(&link)));
+    let mut found = plan(&outline);
+    let mut taken: BTreeSet<u32> = found.ids.iter().flatten().copied().collect();
+    for (device, &own) in whole.ids.iter().enumerate() {
+        let Some(own) = own else { continue };
+        let mut free = std::iter::once(own).chain(0..).filter(|id| taken.insert(*id));
+        let Some(id) = found.ids[device].or_else(|| free.next()) else { continue };
+        found.ids[device] = Some(id);
+        for (table, whole) in found.tables.iter_mut().zip(&whole.tables) {
+            if table.len() <= id as usize {
+                table.resize(id as usize + 1, None);
+            }
+            let entry = &mut table[id as usize];
+            *entry = entry.or_else(|| whole.get(own as usize).copied().flatten());
+        }
+    }
+    found
 }
 
 impl Compiler<'_> {
@@ -79,10 +106,14 @@ impl Compiler<'_> {
                 .collect(),
             links: (self.graph.edges.iter())
                 .map(|edge| ((edge.a.0 as u32, edge.a.1), (edge.b.0 as u32, edge.b.1)))
-                .collect(),
+                .collect::<Vec<_>>(),
             enumeration: config,
         };
-        let plan = plan(&outline);
+        let mut plan = plan(&outline);
+        let down = self.down_throughout();
+        if !down.is_empty() {
+            plan = around(outline, &down, plan);
+        }
         for &endpoint in &self.graph.endpoints {
             match plan.ids[endpoint] {
                 Some(id) => self.ids[endpoint] = id,

@@ -9,7 +9,7 @@ use crate::units::time_text;
 use models::config::*;
 use models::lp_serial::cost::SymbolSize;
 use models::sim_core::{Duration, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Code-groups of a lane within which a port tells its buffers (Part 6 §5.5.3.1).
 const STATUS_CODE_GROUPS: u64 = 1_024;
@@ -222,17 +222,36 @@ impl Compiler<'_> {
         }
     }
 
+    /// Links that are down from the start of the run to its end: a host that sets the fabric up finds none.
+    pub fn down_throughout(&self) -> BTreeSet<usize> {
+        let spec = filled(&self.spec.faults);
+        let outages = spec.outages.iter().flatten();
+        let cut = outages.filter(|outage| outage.at.get() == 0 && outage.lasts.is_none());
+        let mut down: BTreeSet<usize> = cut.flat_map(|outage| self.ends_like(&outage.link)).collect();
+        let deaths = spec.dead_devices.iter().flatten().filter(|death| death.at.get() == 0);
+        for device in deaths.filter_map(|death| self.graph.find(&death.device)) {
+            let edges = self.graph.edges.iter().enumerate();
+            let own = edges.filter(|(_, edge)| edge.a.0 == device || edge.b.0 == device);
+            down.extend(own.map(|(link, _)| link));
+        }
+        down
+    }
+
+    /// Links with an end that matches.
+    fn ends_like<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let matches = move |end: (usize, u8)| self.graph.is_end_like(end, pattern);
+        let edges = self.graph.edges.iter().enumerate();
+        edges.filter(move |(_, edge)| matches(edge.a) || matches(edge.b)).map(|(link, _)| link)
+    }
+
     /// Links with an end that matches; an error if there is none.
     fn links_like(&mut self, pattern: &str, pointer: &str) -> Vec<usize> {
-        let matches = |end: (usize, u8)| self.graph.is_end_like(end, pattern);
-        let edges = self.graph.edges.iter().enumerate();
-        let found: Vec<usize> =
-            edges.filter(|(_, edge)| matches(edge.a) || matches(edge.b)).map(|(link, _)| link).collect();
+        let found: Vec<usize> = self.ends_like(pattern).collect();
         if found.is_empty() {
             let names = self.device_names();
             let message = no_match("end of a link", pattern);
             let finding = Diagnostic::error("SC011", pointer.to_owned(), message)
-                .help("write \"device:port\", or a device for all its links")
+                .help("write \"device:port\", a device for all its links, or \"*\" for all links")
                 .did_you_mean_name(pattern, names);
             self.out.push(finding);
         }

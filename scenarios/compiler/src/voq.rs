@@ -276,7 +276,7 @@ impl Compiler<'_> {
     /// Writes to registers and thresholds during the run, in the order of time.
     pub fn voq_writes(&mut self, config: &FabricConfig) -> Vec<VoqWrite> {
         let spec = self.spec;
-        let mut all = Vec::new();
+        let (mut all, mut through) = (Vec::new(), Vec::new());
         for (i, write) in filled(&filled(&spec.voq).writes).iter().enumerate() {
             let pointer = format!("/voq/writes/{i}");
             let at = Time(write.at.get());
@@ -285,6 +285,7 @@ impl Compiler<'_> {
             let (mask, value) =
                 given.fold((0, 0), |(all, on), (bit, mask)| (all | mask, if bit { on | mask } else { on }));
             let mut hit = false;
+            let mut unreached = Vec::new();
             for device in 0..self.graph.nodes.len() {
                 if !self.graph.is_switch(device) {
                     continue;
@@ -305,9 +306,27 @@ impl Compiler<'_> {
                     }
                     if mask != 0 {
                         let change = VoqChange::Register { mask, value };
-                        all.push(VoqWrite { at, device: device as u32, port, change });
+                        let write = VoqWrite { at, device: device as u32, port, change };
+                        // What is set up through the fabric is changed through it as well. For thresholds
+                        // Part 12 has no register.
+                        match self.host.as_ref().map(|host| self.through_fabric(host, config, &write)) {
+                            None => all.push(write),
+                            Some(Some(write)) => through.push(write),
+                            Some(None) => unreached.push(name),
+                        }
                     }
                 }
+            }
+            if let Some(first) = unreached.first().filter(|_| self.voq.enabled) {
+                let more = match unreached.len() - 1 {
+                    0 => String::new(),
+                    more => format!(" (and {more} more)"),
+                };
+                let message =
+                    format!("the host cannot write to \"{first}\"{more}: no route of its leads there");
+                let help =
+                    "nothing to do if that is meant; otherwise leave it out, or let the builder set it up";
+                self.out.push(Diagnostic::warning("SC123", format!("{pointer}/port"), message).help(help));
             }
             if !hit {
                 let message = no_match("port of a switch", &write.port);
@@ -319,12 +338,10 @@ impl Compiler<'_> {
         if !self.voq.enabled {
             return Vec::new();
         }
-        let Some(host) = &self.host else { return all };
-        // What is set up through the fabric is changed through it as well. For thresholds Part 12 has no
-        // register.
-        let writes = all.iter().filter_map(|write| self.through_fabric(host, config, write)).collect();
-        self.host.as_mut().expect("just seen").writes = writes;
-        all.retain(|write| matches!(write.change, VoqChange::Thresholds { .. }));
+        through.sort_by_key(|write: &HostWrite| write.at);
+        if let Some(host) = &mut self.host {
+            host.writes = through;
+        }
         all
     }
 
@@ -350,7 +367,8 @@ impl Compiler<'_> {
             None
         };
         let (destination, hop_count) = (0..config.id_space).find_map(|id| Some((id as u16, passed(id)?)))?;
-        Some(HostWrite { at: write.at, destination, hop_count, offset, mask, value })
+        let &VoqWrite { at, device, port, .. } = write;
+        Some(HostWrite { at, device, port, destination, hop_count, offset, mask, value })
     }
 
     /// Generation may be enabled only if the neighbour receives messages, and there is a place for them.

@@ -271,7 +271,7 @@ impl Ledger {
         self.booted = fabric_now;
     }
 
-    /// A heartbeat came, for a connection in whatever state.
+    /// A heartbeat was accepted.
     pub fn heard(&mut self, connection: usize, now: u64, fabric_now: u64) {
         let pulse = &mut self.pulses[connection];
         if pulse.period > 0 {

@@ -2,8 +2,8 @@
 //! compiled, and every endpoint reaches every other.
 
 use crate::watched::watched;
-use models::config::{DeviceModel, Egress, FabricConfig, VoqChange};
-use models::enumeration::EnumerationReport;
+use models::config::{DeviceModel, Egress, FabricConfig, NO_OWNER, VoqChange};
+use models::enumeration::{EnumerationReport, UnmadeBecause};
 use models::probe::Delivery;
 use models::voq_backpressure::csr::{PART, XOFF};
 use models::{Outcome, Probe, RunOptions, Watched};
@@ -164,6 +164,97 @@ fn every_topology_is_set_up() {
     }
 }
 
+/// What is down from start to end the host does not find, and the plan knows that: tables written are those
+/// planned, endpoints have the ids planned, and each that can be reached reaches each that can. The one
+/// behind a dead device keeps an id of its own, and gets nothing.
+#[test]
+fn a_plan_leads_around_what_is_down_from_the_start() {
+    let mesh = json!({"mesh": {"size": [3, 3], "endpoints_per_switch": 1}});
+    let cyclic = json!({"method": "shortest", "allow_deadlock": true});
+    let short = json!({"link": "sw/2-1", "at": "0 ps", "for": "1 ns"});
+    let cut = |link: &str| json!({"outages": [{"link": link, "at": "0 ps"}, short]});
+    let dead = json!({"dead_devices": [{"device": "sw/1-1", "at": "0 ps"}]});
+    let mut tables = Vec::new();
+    // The last one cuts off the host itself, which then knows nobody, and nobody begins.
+    let all = [(json!({}), 0), (cut("sw/0-0:2"), 0), (dead, 1), (cut("ep/0"), 8)];
+    for (faults, lost) in all {
+        let value = scenario(&mesh, "ep/0", &json!({"faults": faults, "routing": cyclic}));
+        let (config, pairs, outcome) = run(&value);
+        let report = outcome.enumeration.expect("a host sets it up");
+        assert_eq!((report.unnamed, report.astray), (lost, false), "{faults}");
+        let named: BTreeMap<u32, u32> =
+            report.devices.iter().filter_map(|found| Some((found.device?, found.id?))).collect();
+        let mut owned = BTreeMap::new();
+        for (id, &owner) in (0..).zip(&config.owners).filter(|(_, owner)| **owner != NO_OWNER) {
+            assert_eq!(owned.insert(owner, id), None, "{faults}");
+        }
+        assert_eq!(owned.len(), 9, "{faults}");
+        assert!(named.iter().all(|(device, id)| owned.get(device) == Some(id)), "{faults}");
+        let found: BTreeSet<u32> = report.devices.iter().filter_map(|found| found.device).collect();
+        for (device, written) in report.tables.iter().filter(|(device, _)| found.contains(device)) {
+            let DeviceModel::Switch(switch) = &config.devices[*device as usize].model else {
+                panic!("no switch")
+            };
+            for &id in named.values().filter(|_| !written.is_empty()) {
+                let route = switch.routes.entries[id as usize].egress;
+                let written = written[id as usize].map_or(Egress::Drop, Egress::Port);
+                assert_eq!(written, route, "{faults}: device {device}, id {id}");
+            }
+        }
+        let sent: BTreeSet<_> = pairs.0.iter().filter(|pair| pair.0 == 0).collect();
+        // What the host sends to itself takes the link as well.
+        let reached = if lost == 8 { 0 } else { 9 - lost };
+        assert_eq!(sent.len() as u64, reached * reached, "{faults}");
+        tables.push(report.tables);
+    }
+    assert_ne!(tables[0], tables[1]);
+}
+
+/// A switch dies later and later, and a register of it is to be changed at 100 us. As long as it dies before
+/// the read is there, nothing is changed; while its answers may be lost nobody knows, and afterwards it is
+/// done. The register itself says the same. What is due and cannot be made is told, not only counted.
+#[test]
+fn a_change_that_was_not_made_is_told() {
+    let chain = json!({"chain": {"switches": 2, "endpoints_per_switch": 1}});
+    let mut seen = Vec::new();
+    for death in 0..40 {
+        let value = json!({
+            "voq": {"enabled": true, "writes": [{"at": "100 us", "port": "sw/1:1", "xoff": true}]},
+            "links": {"symbol": "long"},
+            "endpoint": {"host": {"response_timeout": "20 us"}},
+            "faults": {"dead_devices": [{"device": "sw/1", "at": format!("{} ns", 99_800 + 50 * death)}]}
+        });
+        let mut value = scenario(&chain, "ep/0", &value);
+        value["run"]["until"] = json!("1 ms");
+        let (config, _, outcome) = run(&value);
+        let report = outcome.enumeration.expect("a host sets it up");
+        let place = config.devices.iter().position(|device| device.path == "sw/1").expect("a switch");
+        let (_, csr) =
+            report.voq.iter().find(|(device, _)| *device == place as u32).expect("it has registers");
+        let changed = csr[1] & XOFF != 0;
+        let why = report.unmade.first().map(|unmade| {
+            assert_eq!((unmade.device, unmade.port, unmade.due.0), (place as u32, 1, 100_000_000));
+            unmade.why
+        });
+        assert_eq!(report.problems, report.unmade.len() as u64);
+        match why {
+            Some(UnmadeBecause::Unread) => assert!(!changed),
+            Some(UnmadeBecause::Unconfirmed) => {}
+            None => assert!(changed),
+            Some(UnmadeBecause::Waiting) => panic!("it had its turn"),
+        }
+        seen.push((why, changed));
+    }
+    seen.dedup();
+    let expected = [
+        (Some(UnmadeBecause::Unread), false),
+        (Some(UnmadeBecause::Unconfirmed), false),
+        (Some(UnmadeBecause::Unconfirmed), true),
+        (None, true),
+    ];
+    assert_eq!(seen, expected);
+}
+
 #[test]
 fn traffic_waits_for_the_host() {
     let mut value = scenario(&json!({"single_switch": {"ports": 4}}), "ep/0", &json!({}));
@@ -238,4 +329,34 @@ fn the_host_writes_no_thresholds() {
     let made: Vec<_> = config.voq_writes.iter().map(|write| (write.at.0, write.port, write.change)).collect();
     let at = 15_000_000_000;
     assert_eq!(made, [(at, 1, change), (at, 1, change), (at, 1, change), (at + 1_000_000_000, 0, change)]);
+}
+
+/// Two roots, and every way by the first: no packet of the host gets to the second, and its registers stay as
+/// they are. That is said for the pattern that names it, and the other switches are written to.
+#[test]
+fn a_switch_that_no_route_leads_to_is_not_written_to() {
+    let tree = json!({"fat_tree": {"ports": 4, "endpoints": 8}});
+    let written = |port: &str| {
+        let more = json!({
+            "routing": {"method": "shortest"},
+            "links": {"symbol": "long"},
+            "voq": {"enabled": true, "writes": [{"at": "10 ms", "port": port, "xoff": true}]}
+        });
+        let value = scenario(&tree, "ep/0", &more);
+        let plan = scenarios::load(&value.to_string(), "x.json", &[]);
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let told = plan.warnings.render();
+        let (config, _, outcome) = run(&value);
+        let report = outcome.enumeration.expect("a host");
+        assert_eq!((report.problems, report.unmade.len()), (0, 0));
+        let stopped = report.voq.iter().filter(|(_, csrs)| csrs.iter().any(|csr| csr & XOFF != 0));
+        let names: Vec<&str> =
+            stopped.map(|(device, _)| config.devices[*device as usize].path.as_str()).collect();
+        (told.contains("SC123").then_some(told), names.len())
+    };
+    let (told, stopped) = written("*");
+    assert!(told.is_some_and(|told| told.contains("(and 3 more)")));
+    assert_eq!(stopped, 5);
+    let (told, stopped) = written("leaf/*:0");
+    assert_eq!((told, stopped), (None, 4));
 }
