@@ -272,9 +272,15 @@ fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(St
             None => String::new(),
         };
         let since = found.since.map_or(String::new(), |at| format!("from {} on ", time_text(at.0)));
+        let crowded = match found.crowded {
+            most if most > found.each => {
+                format!("; up to {most} from each if messages about all groups of ports are due at once")
+            }
+            _ => String::new(),
+        };
         let text = format!(
             "{since}{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
-             takes {} above the threshold; there are {}{beyond}",
+             takes {} above the threshold; there are {}{beyond}{crowded}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
             count(found.neighbours, "neighbour"),

@@ -4,7 +4,7 @@
 use super::{Lengths, Loops, switch, wires};
 use models::config::*;
 use models::sim_core::Time;
-use models::voq_backpressure::csr;
+use models::voq_backpressure::{codec::PORTS_PER_GROUP, csr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A detector of a switch with the thresholds that it has at some time, and whether it speaks up early
@@ -21,6 +21,9 @@ pub(crate) struct Headroom {
     pub neighbours: usize,
     /// N_hr, of the neighbour with most: packets that may still come when the detector has gone on.
     pub each: u64,
+    /// Likewise, if messages about all groups of ports, and about all channels, are asked for at once: it may
+    /// be the last of them that is about this detector.
+    pub crowded: u64,
     /// Most packets for this port that can count for its verdict at a time. A detector whose `on` is
     /// higher never goes on.
     pub most: u64,
@@ -59,6 +62,8 @@ pub(crate) fn priorities(source: &SourceConfig) -> Vec<u8> {
 struct Levels {
     /// Priorities of VC0 that occur, a bit for each.
     vc0: u8,
+    /// Virtual channels of each link beside VC0.
+    active: BTreeMap<u32, u64>,
     /// Receive buffers of the virtual channels of ports beside it, if something is sent in one.
     channels: BTreeMap<(u32, u8), Vec<u64>>,
 }
@@ -80,7 +85,16 @@ impl Levels {
             let active = channels.map_or(&[][..], |own| &own.vcs[..usize::from(own.channels.count())]);
             [link.a, link.b].map(|end| (end, active.iter().map(|vc| vc.buffers.into()).collect()))
         });
-        Levels { vc0, channels: ends.collect() }
+        let numbers = config.symbolic.iter().filter_map(|symbolic| {
+            let channels = symbolic.channels.as_deref()?;
+            Some((symbolic.link, channels.channels.count().into()))
+        });
+        Levels { vc0, active: numbers.collect(), channels: ends.collect() }
+    }
+
+    /// Virtual channels of a link beside VC0.
+    fn active(&self, link: u32) -> u64 {
+        self.active.get(&link).copied().unwrap_or(0)
     }
 
     /// Receive buffers of the virtual channels of a port beside VC0, if something is sent in one.
@@ -176,7 +190,12 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
     for device in 0..config.devices.len() as u32 {
         let Some(own) = switch(config, device) else { continue };
         let ports = &config.devices[device as usize].ports;
-        let arriving: Vec<Option<u64>> = ports
+        let groups: BTreeSet<usize> = (ports.iter().enumerate())
+            .filter(|(q, port)| port.voq.part || writes.part.contains(&(device, *q as u8)))
+            .filter(|(q, _)| wires[device as usize][*q].is_some())
+            .map(|(q, _)| q / usize::from(PORTS_PER_GROUP))
+            .collect();
+        let arriving: Vec<Option<[u64; 2]>> = ports
             .iter()
             .zip(&wires[device as usize])
             .enumerate()
@@ -184,8 +203,12 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
                 let enabled = port.voq.gen_en || writes.gen_en.contains(&(device, u as u8));
                 let (link, other, back) = wire.filter(|_| enabled)?;
                 let obeyed = config.devices[other as usize].ports[usize::from(back)].voq.obey;
-                let fixed = own.rules(u).generation_delay.0 + own.pipeline.0 + obeyed.0;
-                Some(arriving(&config.links[link as usize], lengths, fixed))
+                let generation = own.rules(u).generation_delay.0;
+                let fixed = generation + own.pipeline.0 + obeyed.0;
+                let channels = if port.voq.link_en { 1 + levels.active(link) } else { 1 };
+                let further = ((groups.len() as u64 * channels).saturating_sub(1), generation);
+                let link = &config.links[link as usize];
+                Some([(0, 0), further].map(|further| arriving(link, lengths, fixed, further)))
             })
             .collect();
         for (port, reported) in (0u8..).zip(ports) {
@@ -196,8 +219,10 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
             }
             // What turns back does not count: no route leads there.
             let others = arriving.iter().enumerate().filter(|&(u, _)| u != usize::from(port));
-            let heard: Vec<(usize, u64)> = others.filter_map(|(u, n)| Some((u, (*n)?))).collect();
-            let Some(each) = heard.iter().map(|(_, n)| *n).max() else { continue };
+            let heard: Vec<(usize, [u64; 2])> = others.filter_map(|(u, n)| Some((u, (*n)?))).collect();
+            let most_of = |which: usize| heard.iter().map(|(_, n)| n[which]).max();
+            let (Some(each), Some(crowded)) = (most_of(0), most_of(1)) else { continue };
+            let heard: Vec<(usize, u64)> = heard.into_iter().map(|(u, n)| (u, n[0])).collect();
             let neighbours = heard.len();
             let wired = |&(u, _): &(usize, u64)| wires[device as usize][u];
             let needed = heard.iter().filter_map(wired).map(|(link, ..)| {
@@ -216,9 +241,19 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
             let most = most(config, (device, port), own, detector.verdict, &levels);
             for (since, detector) in values(config, (device, port), detector) {
                 let (needed, there) = places(own, &room, detector, &heard);
-                let it =
-                    Headroom { device, port, since, detector, neighbours, each, most, needed, there, beyond };
-                all.push(it);
+                all.push(Headroom {
+                    device,
+                    port,
+                    since,
+                    detector,
+                    neighbours,
+                    each,
+                    crowded,
+                    most,
+                    needed,
+                    there,
+                    beyond,
+                });
             }
         }
     }
@@ -228,10 +263,14 @@ pub(crate) fn detectors(config: &FabricConfig) -> Vec<Headroom> {
 /// ceil(D / T) + 1 packets that one neighbour may still send, D = wait for a delimiter + symbol + twice the
 /// one-way delay + what does not go with the link: generation delay, obey latency, pipeline
 /// (docs/scenarios.md, "What to expect"). The message waits behind the longest packet, the shortest come.
-fn arriving(link: &LinkConfig, lengths: Lengths, fixed: u64) -> u64 {
+/// `further` messages leave before, each of them asked for when the one before has left: number, and
+/// generation delay.
+fn arriving(link: &LinkConfig, lengths: Lengths, fixed: u64, further: (u64, u64)) -> u64 {
     let symbol = u128::from(link.symbol_chars) * u128::from(link.char_ps.0);
     let [shortest, longest] = lengths.with(link);
-    let delay = longest + symbol + u128::from(fixed + 2 * link.propagation.0) * u128::from(link.char_ps.1);
+    let scale = u128::from(link.char_ps.1);
+    let delay = longest + symbol + u128::from(fixed + 2 * link.propagation.0) * scale;
+    let delay = delay + u128::from(further.0) * (longest + u128::from(further.1) * scale);
     delay.div_ceil(shortest) as u64 + 1
 }
 

@@ -228,9 +228,45 @@ impl Extremes {
     }
 }
 
+/// A host that sets the fabric up and gives up before a register far away can answer finds nothing behind it.
+/// Who is asked is the last device of a way: those before it are nearer.
+fn warn_of_registers(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let setters = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
+    let setter = setters.filter_map(|(agent, part)| match part.protocol {
+        ProtocolConfig::Enumerate { priority, .. } => Some((agent, priority)),
+        _ => None,
+    });
+    let Some((agent, priority)) = setter.into_iter().next() else { return };
+    let wire = |octets| packet_bytes(PacketClass::Maintenance, agent.ids, octets, AddressSize::Bits34).ok();
+    // A read has no data, and its response the register.
+    let [Some(read), Some(response)] = [0, 4].map(wire) else { return };
+    let within = Clock(agent.clock).fabric(agent.response_timeout);
+    let roads = Roads::new(config);
+    let takes = |(id, &owner): (u32, &u32)| {
+        let there = roads.path(agent.device, id)?.at(priority).latency(&[read]);
+        let back = roads.path(owner, agent.id)?.at(priority + 1).latency(&[response]);
+        Some((there.saturating_add(back), owner))
+    };
+    let owned = (0..).zip(&config.owners).filter(|(_, owner)| **owner != NO_OWNER && **owner != agent.device);
+    let Some((most, owner)) = owned.filter_map(takes).max_by_key(|(takes, _)| *takes) else { return };
+    if most <= within {
+        return;
+    }
+    let [host, far] = [agent.device, owner].map(|device| &c.graph.nodes[device as usize].name);
+    let message = format!(
+        "a register access from \"{host}\" to \"{far}\" and its answer take {} at least, and it is given up \
+         after {}: so it finds no device that far away",
+        time_text(most),
+        time_text(within)
+    );
+    let at = format!("{}/host/response_timeout", c.devices[agent.device as usize].origin);
+    c.once(Diagnostic::warning("SC118", at, message).help("more time"));
+}
+
 /// Warns of what is given up, or asked again, before its answer can be there even without other traffic: for
 /// each setting of such a time, of what lacks most.
 pub(super) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
+    warn_of_registers(c, config);
     let agents = config.agents.iter();
     let clients: Vec<Client<'_>> = agents
         .flat_map(|agent| agent.parts.iter().filter_map(|part| Client::of(config, agent, part)))

@@ -76,3 +76,39 @@ fn what_cannot_be_answered_in_time_is_told() {
         }
     }
 }
+
+/// A host that gives up its register accesses too early finds nothing behind the first switch that it cannot
+/// wait for. It is told exactly where devices are missing: the least time is what it takes to the last one
+/// and back, by hand four links of 40 ns and three switches of 100 ns, a read of 12 octets there and
+/// its answer of 20 back, each with a symbol of 8: 2 x 460 ns + 4 x 48 x 0.4 ns = 996.8 ns.
+#[test]
+fn a_host_that_cannot_wait_for_registers_is_told() {
+    let set_up = |timeout: u64| {
+        let value = json!({
+            "name": "x",
+            "run": {"until": "20 ms", "sample_every": "off"},
+            "topology": {"chain": {"switches": 3, "endpoints_per_switch": 1}},
+            "configure": {"fabric": {"host": "ep/0"}},
+            "endpoint": {"host": {"response_timeout": format!("{timeout} ps")}},
+            "traffic": [{"name": "f", "from": "ep/1", "to": "ep/0", "limit": 1,
+                "arrivals": {"constant": {"interval": "1 us"}}}]
+        });
+        let plan = load(&value.to_string(), "t.json", &[]);
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let told = plan.warnings.items.iter().filter(|item| item.code == "SC118");
+        let told: Vec<String> = told.map(|item| item.message.clone()).collect();
+        let ((), outcome) = watched::<()>(&value);
+        let report = outcome.enumeration.expect("a host");
+        (told, report.unnamed)
+    };
+    let mut least = (0, 10_000_000);
+    while least.1 - least.0 > 1 {
+        let middle = (least.0 + least.1) / 2;
+        if set_up(middle).0.is_empty() { least.1 = middle } else { least.0 = middle }
+    }
+    assert_eq!(least.1, 996_800);
+    assert_eq!(set_up(least.1).1, 0, "{least:?}");
+    assert!(set_up(least.0).1 > 0, "{least:?}");
+    let told = set_up(least.0).0.remove(0);
+    assert!(told.contains("from \"ep/0\" to \"ep/2\""), "{told}");
+}

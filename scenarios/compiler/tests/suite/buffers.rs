@@ -1,7 +1,7 @@
 //! Receive buffers that keep a link busy, reckoned and simulated.
 
 use models::config::FabricConfig;
-use models::probe::{Cause, Delivery, Probe};
+use models::probe::{Cause, Delivery, Probe, StagingEdge};
 use models::sim_core::Time;
 use models::{RunOptions, Watched};
 use scenarios::{RunPlan, check_report, load};
@@ -321,5 +321,105 @@ fn packets_for_other_outputs_find_a_place() {
         assert!(at(0).longest[1] <= 2 * loop_ps, "{case}: {:?}", at(0).longest);
         let few = hot.waits(needed - 4);
         assert!(few.longest[1] > 2 * loop_ps, "{case}: {:?}", few.longest);
+    }
+}
+
+/// Packets that came too late for the detectors of a switch, in a run of 60 us.
+fn late(plan: &RunPlan) -> u64 {
+    let variant = &plan.variants[0];
+    let mut nobody = Waits::default();
+    let mut simulation = Watched::new(Arc::clone(&variant.config), RunOptions::default(), &mut nobody);
+    simulation.run(Time(60_000_000), u64::MAX);
+    simulation.finish().ports.iter().map(|(.., stats)| stats.late_hol).sum()
+}
+
+/// A message is about six ports, and the next one is asked for when it has left. By hand, with 16 lanes of
+/// 1.25 Gbaud: 28 characters of a packet of 8 octets take 14 ns = T, a long symbol of 8 takes 4 ns, one way
+/// is 40 ns, so D = T + 4 + 200 + 80 = 298 ns and N_hr = ceil(298 / 14) + 1 = 23. Of four groups the last one
+/// is told 3 (200 + T) = 642 ns later: ceil(940 / 14) + 1 = 69. Of six ports there is one group.
+///
+/// Proves: VOQ-2.5-4, VOQ-2.4-3
+#[test]
+fn places_for_packets_that_come_until_the_last_group_is_told() {
+    let hot = |ports: u32, places: u32| {
+        let to = if ports > 10 { "ep/04" } else { "ep/4" };
+        plan(&json!({
+            "name": "t",
+            "seed": 396,
+            "run": {"until": "60 us", "warmup": "0 ps", "sample_every": "off"},
+            "topology": {"single_switch": {"ports": ports}},
+            "links": {"rate": "1.25 Gbaud", "width": "16x", "symbol": "long", "length": "2 m",
+                "phy_latency": "30 ns"},
+            "switch": {"buffering": "crosspoint", "buffer_packets": places, "input_buffers": 61,
+                "pipeline": "0 ps"},
+            "endpoint": {"input_buffers": 61},
+            "voq": {"enabled": true, "thresholds": {"on": 2, "off": 1}, "verdict": "shared",
+                "generation_delay": "200 ns", "refresh": "off"},
+            "traffic": [
+                {"name": "h", "from": ["all", format!("!{to}")], "to": to, "size": 8,
+                    "arrivals": {"saturated": {}}},
+                {"name": "u", "from": "all", "to": {"uniform": {}}, "size": 8,
+                    "arrivals": {"poisson": {"load": 0.3}}}
+            ]
+        }))
+    };
+    let line = |ports: u32| {
+        let report = check_report(&hot(ports, 100));
+        let line = report.lines().find(|line| line.contains("(N_hr)")).expect("a detector");
+        line.to_owned()
+    };
+    let [one, four] = [6, 24].map(line);
+    assert!(one.contains(" 23 packets (N_hr)") && !one.contains("at once"), "{one}");
+    assert!(four.contains(" 23 packets (N_hr)") && four.contains("; up to 69 from each if"), "{four}");
+    assert_eq!((late(&hot(6, 2 + 23)), late(&hot(24, 2 + 69))), (0, 0));
+    assert!(late(&hot(24, 2 + 23)) > 0);
+}
+
+/// First edges of queue 4 of each channel.
+#[derive(Default)]
+struct Edges(std::collections::BTreeMap<u8, Time>);
+
+impl Probe for Edges {
+    fn staging_edge(&mut self, edge: &StagingEdge) {
+        if edge.stopped && edge.queue == 4 {
+            self.0.entry(edge.channel).or_insert(edge.at);
+        }
+    }
+}
+
+/// All packets for one endpoint are in one channel, and there is some traffic in each of the others, whose
+/// verdicts change all the time. Which channel that is makes no difference: the neighbours hear of it after a
+/// message for each of nine channels, each after its generation delay and behind a packet.
+///
+/// Proves: VOQ-4.2-3, VOQ-2.4-3
+#[test]
+fn no_channel_waits_for_others_that_chatter() {
+    for hot in [1, 4, 8u8] {
+        let light = (1..=8).filter(|vc| *vc != hot).map(|vc| {
+            json!({"name": format!("u{vc}"), "from": "all", "to": {"uniform": {}}, "size": 8, "vc": vc,
+                "arrivals": {"poisson": {"load": 0.07}}})
+        });
+        let first = json!({"name": "hot", "from": ["all", "!ep/4"], "to": "ep/4", "size": 8, "vc": hot,
+            "arrivals": {"saturated": {}}});
+        let traffic: Vec<Value> = std::iter::once(first).chain(light).collect();
+        let plan = plan(&json!({
+            "name": "t",
+            "run": {"until": "60 us", "warmup": "0 ps", "sample_every": "off"},
+            "topology": {"single_switch": {"ports": 6}},
+            "links": {"rate": "6.25 Gbaud", "width": "4x", "length": "2 m", "phy_latency": "30 ns",
+                "vcs": {"count": 8, "buffers": 31, "refresh": "off"}},
+            "switch": {"pipeline": "0 ps", "reads_per_input": 8},
+            "voq": {"enabled": true, "linked": true, "thresholds": {"on": 2, "off": 1}, "verdict": "shared",
+                "generation_delay": "200 ns", "refresh": "off"},
+            "traffic": traffic
+        }));
+        let mut edges = Edges::default();
+        let config = Arc::clone(&plan.variants[0].config);
+        let mut simulation = Watched::new(config, RunOptions::default(), &mut edges);
+        simulation.run(Time(60_000_000), u64::MAX);
+        simulation.finish();
+        // Five senders fill a queue within a few packets of 11.2 ns, and 9 (200 + 11.2) ns are 1.9 us.
+        let told = edges.0.get(&hot).expect("it is told");
+        assert!(told.0 < 2_500_000, "channel {hot} at {told:?}");
     }
 }
