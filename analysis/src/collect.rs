@@ -25,6 +25,8 @@ pub use spread::{LATENCY_UNIT_PS, Segment, Spread, Tallies, Tally};
 /// because histograms cannot be cut anywhere else. A warm-up that is given begins a segment: what is before
 /// it has one of its own, and what is measured is cut into equal ones.
 pub const SEGMENTS: usize = 16;
+/// A short measured part has at most so many times finer bins than the run would have as a whole.
+const FINER: usize = 4;
 /// Ports beyond which queue occupancies over time are kept only as totals.
 const PORT_SERIES_MAX: usize = 4_096;
 
@@ -429,8 +431,11 @@ impl Collector {
             }
         };
         let measured = measured.max(1);
+        // What is measured may be a moment at the end of a long run, which is not worth millions of bins.
+        let finest = length / (FINER * bins) as u64 + 1;
+        let per_segment = per_segment.min((rest / (measured as u64 * finest)) as usize).max(1);
         // one more than the quotient, so that `length` itself falls into the last bin
-        let bin_ps = rest / (measured * per_segment) as u64 + 1;
+        let bin_ps = (rest / (measured * per_segment) as u64 + 1).max(finest);
         let first_bin = from.div_ceil(bin_ps) as usize;
         let (bins, segments) = (first_bin + measured * per_segment, measured + usize::from(from > 0));
         let flow = FlowData {

@@ -2,7 +2,7 @@
 
 use crate::num::{Num, count_text, counted_text, time_text};
 use crate::report::VariantReport;
-use models::enumeration::EnumerationReport;
+use models::enumeration::{EnumerationReport, Unmade, UnmadeBecause};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -24,6 +24,8 @@ pub struct EnumerationSummary {
     /// How often a device did not answer, was held by another host, or got no id; a device may count in
     /// several phases.
     pub problems: u64,
+    /// Changes of registers that were due after the set-up, and were not made.
+    pub unmade: Vec<UnmadeSummary>,
     /// Whether every endpoint got the id that was planned for it.
     pub as_planned: bool,
     /// Endpoints that were to get an id, the host among them.
@@ -48,6 +50,18 @@ pub struct EnumerationSummary {
     pub phases: Vec<PhaseSummary>,
     /// Devices in the order in which they were found.
     pub found: Vec<FoundSummary>,
+}
+
+/// One change of a register that was not made.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnmadeSummary {
+    /// Switch and port.
+    pub port: String,
+    /// When it was due.
+    pub due_us: Num,
+    /// Why: `no answer to the read` (it is as it was), `no answer to the write` (nobody knows), `the run
+    /// ended before`.
+    pub why: &'static str,
 }
 
 /// One phase.
@@ -92,6 +106,15 @@ impl EnumerationSummary {
         let config = &report.run.config;
         let found = report.run.outcome.enumeration.as_ref()?;
         let EnumerationReport { phases, devices, links, problems, as_planned, .. } = found;
+        let unmade = |change: &Unmade| UnmadeSummary {
+            port: format!("{}:{}", config.devices[change.device as usize].path, change.port),
+            due_us: us(change.due.0),
+            why: match change.why {
+                UnmadeBecause::Unread => "no answer to the read",
+                UnmadeBecause::Unconfirmed => "no answer to the write",
+                UnmadeBecause::Waiting => "the run ended before",
+            },
+        };
         let &EnumerationReport { endpoints, unnamed, silent, astray, .. } = found;
         let name = |device: u32| config.devices[device as usize].path.clone();
         Some(Self {
@@ -102,6 +125,7 @@ impl EnumerationSummary {
             ports: devices.iter().map(|device| u64::from(device.ports)).sum(),
             links: links.len() as u64,
             problems: *problems,
+            unmade: found.unmade.iter().map(unmade).collect(),
             as_planned: *as_planned,
             endpoints,
             unnamed,
@@ -163,6 +187,17 @@ impl EnumerationSummary {
             write!(phases, "{comma} {} {took} ({accesses})", phase.name).expect("a string takes any text");
         }
         lines.push(phases);
+        if let Some(first) = self.unmade.first() {
+            let UnmadeSummary { port, due_us, why } = first;
+            let due = time_text(due_us.0 * 1e6);
+            lines.push(match self.unmade.len() {
+                1 => format!("a change of a register was not made: {port}, due at {due} ({why})"),
+                n => format!(
+                    "{} changes of registers were not made, the first: {port}, due at {due} ({why})",
+                    count_text(n as u64)
+                ),
+            });
+        }
         let endpoints = counted_text(self.endpoints, "endpoints");
         if self.astray {
             lines.push("an endpoint got another id than was planned: no traffic was started".into());

@@ -56,14 +56,18 @@ impl Level {
     }
 }
 
-/// What became of the messages of a protocol that others run over, which have no books: arrived, lost in the
-/// fabric, and not there. What the scenario loses is none of these.
+/// Whether the flow has messages that its books do not count: a protocol runs over them that sends nothing
+/// else, or they are requests and their answers.
+fn carries_messages(flow: &FlowReport) -> bool {
+    flow.above.map_or(matches!(flow.books.unit, "requests" | "echoes"), |above| above.nothing_else)
+}
+
+/// What became of messages that books do not count: arrived, lost in the fabric, and not there. What the
+/// scenario loses is none of these.
 fn carried_books(flow: &FlowReport, level: Level) -> Option<[u64; 3]> {
-    let (stats, above) = flow.protocol.zip(flow.above)?;
-    if level.noun != "message" || !above.nothing_else {
-        return None;
-    }
-    let missing = stats.sent.saturating_sub(stats.delivered + above.lost_late);
+    let stats = flow.protocol.filter(|_| level.noun == "message" && carries_messages(flow))?;
+    let lost_late = flow.above.map_or(0, |above| above.lost_late);
+    let missing = stats.sent.saturating_sub(stats.delivered + lost_late);
     let never = missing.min(flow.dropped);
     // what a translator dropped arrived there, and has a time like the others
     Some([stats.delivered, never, missing - never])
@@ -169,12 +173,11 @@ pub(crate) fn oldest(report: &VariantReport, flow: &FlowReport, level: Level) ->
     }
     let index = report.number(&flow.name)?;
     let left = report.run.outcome.left.get(index)?;
-    let carries_all = flow.above.is_some_and(|above| above.nothing_else);
     crate::books::age(
         &report.run,
         match level.noun {
             "packet" => left.oldest_packet,
-            "message" => left.oldest_message.filter(|_| carries_all),
+            "message" => left.oldest_message.filter(|_| carries_messages(flow)),
             _ => None,
         },
     )

@@ -414,6 +414,14 @@ fn delivered(report: &VariantReport, flow: &FlowReport) -> (f64, Option<(u64, u6
     (share, Some((due, 1)))
 }
 
+/// The quantile, or the mean, of the times of what users of a flow ask for, ps: infinite for what never
+/// comes; and of how many it is. Not a number: none came.
+pub(crate) fn users_time(report: &VariantReport, flow: usize, quantile: Option<f64>) -> (f64, u64) {
+    let get = Get::Times(Level::Whole, quantile.map_or(At::Mean, At::Quantile));
+    let (value, samples) = Measure { get, dimensions: &[Dimension::Time] }.of_flow(report, flow);
+    (value, samples.map_or(0, |(known, _)| known))
+}
+
 /// All requirements of a run, one by one.
 pub fn judge(report: &VariantReport) -> Vec<Judged> {
     report.required.iter().flat_map(|required| judge_one(required, report)).collect()

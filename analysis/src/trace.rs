@@ -371,7 +371,7 @@ pub(crate) fn fact_name(fact: ProtocolFact) -> &'static str {
         ProtocolFact::Discarded => "a PDU of data streaming is discarded",
         ProtocolFact::Abandoned => "a message is given up: it is refused, or segments are missing",
         ProtocolFact::Failed => "a request fails: ERROR, or no answer in time",
-        ProtocolFact::TimedOut => "an answer is waited for no longer",
+        ProtocolFact::TimedOut => "an answer or a sign of life is waited for no longer",
         ProtocolFact::ConduitOpen => "a conduit is complete at this end",
         ProtocolFact::ConduitEnded => "a complete conduit ends",
         ProtocolFact::Connected => "a connection is up at this end",

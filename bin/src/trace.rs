@@ -171,7 +171,8 @@ fn life(
             Failure::bad_input(format_args!("--packet: {number} found; allowed: 1 to {all}"))
         }
         PacketName::OfSource { device, flow, number } => Failure::bad_input(format_args!(
-            "--packet: \"{device}\" sends no packet {number} in a flow \"{flow}\""
+            "--packet: \"{device}\" sends no packet {number} in a flow \"{flow}\"; packets of all \
+             protocols of a device are counted together, and so are those of the two halves of a hotspot"
         )),
     })?;
     // The same run once more: it is the same.

@@ -7,9 +7,9 @@ use crate::axes::{
 };
 use crate::books::Books;
 use crate::estimate::quantile_samples;
-use crate::level::among_arrived;
 use crate::num::{counted_text, ratio, three_digits, time_text};
 use crate::report::{FlowReport, VariantReport};
+use crate::require::users_time;
 use crate::run::Role;
 use crate::scene::{Align, Marker, Scene, Type, text_width};
 use std::collections::BTreeSet;
@@ -148,14 +148,10 @@ impl Tail {
     /// Picoseconds; infinite if more than what is beyond the quantile never comes; `None` if too few arrived
     /// to know it.
     fn of(&self, report: &VariantReport, flow: &FlowReport) -> Option<f64> {
-        let Some(q) = self.quantile else {
-            return Some(flow.latency.mean.value).filter(|mean| *mean > 0.0);
-        };
-        let (share, latency) = (there(report, flow), &flow.spread.latency);
+        let (time, came) = users_time(report, report.number(&flow.name)?, self.quantile);
         // what never comes is known to be longer, so it counts among the values as well
-        let known = latency.histogram.len() as f64 >= share * quantile_samples(q) as f64;
-        let Some(own) = among_arrived(q, share) else { return Some(f64::INFINITY) };
-        latency.quantile(own).filter(|_| known).map(|ps| ps as f64)
+        let needed = self.quantile.map_or(0.0, |q| there(report, flow) * quantile_samples(q) as f64);
+        Some(time).filter(|time| time.is_infinite() || *time > 0.0 && came as f64 >= needed)
     }
 }
 

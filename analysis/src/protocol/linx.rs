@@ -401,7 +401,7 @@ pub struct MessageLedger {
     pub octets: u64,
     /// Octets of these that their receivers had to move to put messages together.
     pub moved_octets: u64,
-    /// From application to application.
+    /// From application to application, of messages that are no answers.
     pub latency: Option<TimesSummary>,
     /// From requests to their answers.
     pub round_trips: Option<TimesSummary>,
@@ -424,7 +424,7 @@ pub struct FrameSummary {
     pub held_max: u64,
     /// Data frames whose number had been there.
     pub old_data: u64,
-    /// Data and heartbeats of no connection.
+    /// Data and heartbeats of no connection, and management of no peer or of an unknown kind.
     pub stray: u64,
     /// RESET of another generation.
     pub old_resets: u64,

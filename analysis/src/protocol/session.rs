@@ -33,7 +33,7 @@ impl Protocol for Session {
     fn account(&self, run: &RunData, flow: usize) -> Option<Account> {
         let totals = of_flow(run, Some(flow))?;
         let stats = &totals.stats;
-        let (asked, lost) = fate(totals);
+        let Fate { asked, never: lost, .. } = fate(totals);
         let oldest = [stats.oldest_waiting, totals.oldest_on_its_way];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
@@ -550,6 +550,10 @@ pub struct PduSummary {
     pub misdelivered: u64,
     /// Still waiting at their senders: for a conduit, or for their turn on its stream.
     pub waiting: u64,
+    /// Under way when the run ended: on the fabric, in parts at a receiver, in a segment behind a bridge, or
+    /// held up by the scenario. With it the sum is whole: asked for (`sent`, where each broadcast counts once
+    /// for every peer) = `delivered` + `lost` + `lost_unseen` + `damaged` + `waiting` + `under_way`.
+    pub under_way: u64,
     /// Broadcasts sent.
     pub broadcasts: u64,
     /// Copies of broadcasts delivered.
@@ -595,8 +599,19 @@ fn us(ps: u64) -> Num {
     Num(ps as f64 / 1e6)
 }
 
-/// PDUs asked for, each copy of a broadcast counted, and those of them that will never arrive.
-fn fate(totals: &SessionTotals) -> (u64, u64) {
+/// What became of PDUs, each copy of a broadcast counted.
+#[derive(Copy, Clone)]
+struct Fate {
+    asked: u64,
+    /// Will never arrive as they were sent.
+    never: u64,
+    /// Wait at their senders.
+    waiting: u64,
+    /// Neither arrived nor lost, and wait no more.
+    under_way: u64,
+}
+
+fn fate(totals: &SessionTotals) -> Fate {
     let stats = &totals.stats;
     let copies = stats.broadcasts * u64::from(totals.nodes.saturating_sub(1));
     let asked = stats.pdus_sent - stats.broadcasts + copies.saturating_sub(stats.filtered);
@@ -611,20 +626,23 @@ fn fate(totals: &SessionTotals) -> (u64, u64) {
     if totals.multicast || stats.broadcasts + stats.flooded + stats.repeated > 0 {
         let known = (stats.pdus_lost + stats.pdus_failed + stats.pdus_damaged).min(missing);
         let copied = totals.multicast && totals.on_their_way > 0;
-        return (asked, if copied { known } else { nowhere.max(known) });
+        let never = if copied { known } else { nowhere.max(known) };
+        let waiting = stats.pdus_waiting.min(missing - never);
+        return Fate { asked, never, waiting, under_way: missing - never - waiting };
     }
-    (asked, nowhere)
+    let waiting = stats.pdus_waiting.min(missing);
+    Fate { asked, never: nowhere, waiting, under_way: missing - nowhere - waiting }
 }
 
 impl SessionSummary {
     /// Every flow of session management of a run.
     pub fn all(run: &RunData) -> Vec<Self> {
         let all = run.outcome.totals.of::<SessionTotals>();
-        all.map(|totals| Self::new(flow_name(run, totals.flow), totals, fate(totals).1)).collect()
+        all.map(|totals| Self::new(flow_name(run, totals.flow), totals, fate(totals))).collect()
     }
 
-    /// `never`: PDUs that will not arrive.
-    fn new(flow: String, totals: &SessionTotals, never: u64) -> Self {
+    fn new(flow: String, totals: &SessionTotals, fate: Fate) -> Self {
+        let Fate { never, waiting, under_way, .. } = fate;
         let stats = &totals.stats;
         let timed = stats.pdus_taken > 0;
         let lost = stats.pdus_lost.min(never.saturating_sub(stats.pdus_damaged));
@@ -673,7 +691,8 @@ impl SessionSummary {
                 damaged: stats.pdus_damaged,
                 again: stats.pdus_again,
                 misdelivered: stats.pdus_misdelivered,
-                waiting: stats.pdus_waiting,
+                waiting,
+                under_way,
                 broadcasts: stats.broadcasts,
                 broadcasts_delivered: stats.broadcasts_delivered,
                 octets: stats.octets_delivered,

@@ -2,7 +2,7 @@
 
 use crate::num::count_text;
 use models::config::{
-    Carrier, Destinations, DeviceModel, Egress, FabricConfig, LinkConfig, NO_OWNER, PartConfig,
+    Carrier, Destinations, DeviceModel, Egress, FabricConfig, FaultAction, LinkConfig, NO_OWNER, PartConfig,
     ProtocolConfig, Sizes, SourceConfig,
 };
 use std::collections::btree_map::Entry;
@@ -51,7 +51,9 @@ impl Budget {
             flows: vec![BTreeMap::new(); config.flows.len()],
             too_large: false,
             protocols: !config.agents.is_empty(),
-            planned: config.enumeration.is_some() && !config.faults.is_empty(),
+            // Links that are down from start to end are none to the plan either.
+            planned: config.enumeration.is_some()
+                && config.faults.iter().any(|fault| fault.at.0 > 0 || fault.action != FaultAction::Down),
         };
         let pairs: usize = config.all_sources().map(reached).sum();
         if pairs > most {

@@ -63,6 +63,9 @@ struct Class {
     latency: &'static str,
 }
 
+/// What the mean of packets is called.
+const NETWORK: &str = "mean network latency";
+
 impl Class {
     /// For the words about its change.
     fn alike(&self) -> String {
@@ -106,16 +109,28 @@ impl Class {
             has_source_queue: true,
             role: None,
             alike: 0,
-            latency: "mean network latency",
+            latency: NETWORK,
         };
-        flows.fold(empty, |class, flow| {
+        let flows: Vec<&FlowReport> = flows.collect();
+        let times = |flow: &FlowReport| -> (&'static str, u128, u64) {
             let whole = flow.whole();
             let packets = whole.delivered.packets;
-            let (latency, sum_ps, count) = match (flow.above, &flow.round_trips, &flow.messages) {
+            match (flow.above, &flow.round_trips, &flow.messages) {
                 (Some(above), ..) => (above.latency, above.sum_ps, above.count),
                 (None, Some(_), _) => ("mean round trip", whole.delivered.latency_ps, packets),
                 (None, None, Some(_)) => ("mean message latency", whole.delivered.latency_ps, packets),
-                (None, None, None) => ("mean network latency", whole.delivered.network_ps, packets),
+                (None, None, None) => (NETWORK, whole.delivered.network_ps, packets),
+            }
+        };
+        // Round trips, messages and packets have no mean in common: all of them are carried by packets.
+        let mut kinds = flows.iter().map(|flow| times(flow).0);
+        let mixed = kinds.next().is_some_and(|first| kinds.any(|kind| kind != first));
+        flows.into_iter().fold(empty, |class, flow| {
+            let whole = flow.whole();
+            let packets = whole.delivered.packets;
+            let (latency, sum_ps, count) = match mixed {
+                true => (NETWORK, flow.delivered.network_ps, flow.delivered.packets),
+                false => times(flow),
             };
             Class {
                 goodput_gbps: class.goodput_gbps + flow.goodput_gbps.value,

@@ -753,3 +753,34 @@ fn what_a_sender_takes_for_received_has_arrived() {
     assert_eq!(stats.completed, arrived);
     assert_eq!(failed, never);
 }
+
+/// Requests to a host whose link is overloaded: of the messages that carry them and their answers a part
+/// stands still when the run ends, and the longest of all is none of those that came. What arrived is the
+/// share of all messages, so a percentile above it is longer than any time.
+#[test]
+fn messages_that_stand_still_are_not_fast() {
+    let flow = |name: &str, from: Value, to: &str, load: f64| {
+        let arrivals = json!({"poisson": {"load": load}});
+        json!({"name": name, "from": from, "to": to, "arrivals": arrivals})
+    };
+    let mut asks = flow("rpc", json!("ep/2"), "ep/3", 0.1);
+    asks["rpc"] = json!({"via": "message"});
+    asks["size"] = json!(100);
+    let mut scenario = star(4, "300 us", asks);
+    scenario["run"]["warmup"] = json!("20 us");
+    let traffic = scenario["traffic"].as_array_mut().unwrap();
+    traffic.push(flow("p", json!(["ep/0", "ep/3"]), "ep/1", 0.6));
+    let mut report = report(&scenario);
+    let stats = report.flows[0].protocol.expect("a protocol");
+    let share = stats.delivered as f64 / stats.sent as f64;
+    assert!((0.4..0.8).contains(&share), "{share}");
+    let metrics = ["message_p90", "message_max", "message_mean"];
+    report.required = metrics.map(|metric| required(metric, Relation::Below, 1e9, Dimension::Time)).to_vec();
+    let judged = judge(&report);
+    assert_eq!(judged[0].arrived, Some(share));
+    let verdicts: Vec<Verdict> = judged.iter().map(|judged| judged.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Fail, Verdict::Fail, Verdict::Pass]);
+    let told: Value =
+        serde_json::from_str(&analysis::Summary::new("s", std::slice::from_ref(&report)).to_json()).unwrap();
+    assert!(told["variants"][0]["flows"][0]["protocol"]["messages"]["arrived_share"].is_number());
+}

@@ -1033,3 +1033,65 @@ fn a_load_that_comes_and_goes_is_not_steady() {
         assert_eq!(steady(&other), wanted, "{other}");
     }
 }
+
+/// Messages of 4 096 octets, 16 packets, beside reads whose answers go the same way: at most a packet a
+/// message is between, so a message takes 2 056.8 ns (16 of 110.4, twice the last one, and 180) and a little
+/// more, and a read 0.6 us. Their mean is that of neither: what both have is packets, and a pipeline that
+/// takes 100 ns more adds that to each of them. The figure shows what each of them waits for.
+#[test]
+fn victims_of_two_kinds_have_packets_in_common() {
+    let text = r#"{"name": "t", "run": {"until": "300 us", "warmup": "0 ps"},
+        "topology": {"single_switch": {"ports": 4}},
+        "traffic": [
+            {"name": "h", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.4}}},
+            {"name": "m", "from": "ep/2", "to": "ep/3", "messages": {}, "size": 4096,
+                "arrivals": {"constant": {"interval": "5 us"}}},
+            {"name": "q", "from": "ep/3", "to": "ep/2", "rpc": {"via": "read", "response": 256},
+                "arrivals": {"constant": {"interval": "3 us"}}}],
+        "declare": {"victims": ["m", "q"], "hot": ["h"]},
+        "variants": [{"name": "a"}, {"name": "b", "set": {"/switch/pipeline": "200 ns"}}]}"#;
+    let reports = run(text, "t");
+    let said = conclusion(&reports).join("\n");
+    assert!(said.contains("mean network latency") && !said.contains("mean round trip"), "{said}");
+    let packets = |report: &VariantReport| {
+        let own = ["m", "q"].map(|name| report.flow(name).expect("a flow").delivered);
+        let [sum, count] = [0, 1].map(|which| {
+            own.iter().map(|one| if which == 0 { one.network_ps } else { one.packets.into() }).sum::<u128>()
+        });
+        sum as f64 / count as f64
+    };
+    let [a, b] = [&reports[0], &reports[1]].map(packets);
+    assert!((b - a - 100_000.0).abs() < 2_000.0, "{a} {b}");
+    assert!(said.contains(&format!("{} \u{2192} {}", time_text(a), time_text(b))), "{said}");
+    let caption = Caption::new("s", String::new(), &reports);
+    let figure = figures::svg(&caption, &reports, "victims").expect("there are victims and hot flows");
+    let median = |name: &str, messages: bool| {
+        let flow = reports[0].flow(name).expect("a flow");
+        let level = if messages { &flow.messages } else { &flow.round_trips };
+        level.as_ref().expect("it has some").spread.latency.quantile(0.5).expect("a median") as f64
+    };
+    let [message, trip] = [median("m", true), median("q", false)];
+    assert!((2_056_800.0..2_300_000.0).contains(&message) && (500_000.0..700_000.0).contains(&trip));
+    for time in [message, trip] {
+        assert!(figure.contains(&time_text(time)), "{}", time_text(time));
+    }
+}
+
+/// A measured part of a moment at the end of a run has as many bins as are worth it, and begins with one.
+#[test]
+fn a_short_measured_part_makes_no_more_bins() {
+    let variant = r#"{"name": "t", "topology": {"single_switch": {"ports": 2}},
+        "run": {"until": "10 us", "warmup": "0 ps"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}]}"#;
+    let plan = scenarios::load(variant, "t", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let one = &plan.variants[0];
+    for left in [1, 2, 7, 100, 1_000, 99_999, 100_000, 156_250, 312_500, 5_000_000, 9_999_999, 10_000_000] {
+        let from = models::sim_core::Time(10_000_000 - left);
+        let of = CollectorConfig::new(&one.config, one.until).measured_from(from);
+        let collector = Collector::new(&of);
+        let bins = collector.bins();
+        assert!((1_024 / 16..6_000).contains(&bins), "{left} ps: {bins}");
+        assert_eq!(collector.bin_start(collector.first_bin()), from.0, "{left} ps");
+        assert!(collector.bin_start(bins) > one.until.0, "{left} ps: the end is in the last one");
+    }
+}

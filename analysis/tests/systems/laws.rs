@@ -499,6 +499,9 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             totals.unseen,
             totals.under_way
         );
+        // Every heartbeat that is accepted has a silence before it.
+        let (gaps, accepted) = (stats.heartbeat_gaps.count, stats.frames.heartbeats);
+        hold!(broken, gaps == accepted, "LINX {name}: {gaps} gaps of {accepted} heartbeats");
         let ended: u64 = stats.ended.iter().sum();
         hold!(
             broken,
@@ -564,6 +567,14 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             broken,
             stats.pdus_delivered <= asked,
             "session {name}: {asked} PDUs asked for, {} delivered",
+            stats.pdus_delivered
+        );
+        let copied = totals.multicast || stats.broadcasts + stats.flooded + stats.repeated > 0;
+        let waiting = stats.pdus_waiting;
+        hold!(
+            broken,
+            copied || stats.pdus_delivered + waiting <= asked,
+            "session {name}: {asked} PDUs asked for, {} delivered, {waiting} wait",
             stats.pdus_delivered
         );
         hold!(broken, stats.pdus_taken <= stats.pdus_delivered, "session {name}: more taken than delivered");
