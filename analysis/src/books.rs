@@ -337,9 +337,14 @@ pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate, windo
             let own = |flow: &&FlowRate| flow.span.or(flow.late).unwrap_or(window);
             let length = |(from, to): (u64, u64)| to.saturating_sub(from);
             let bits: f64 = told.iter().map(|flow| flow.gbps.value * length(own(flow)) as f64).sum();
-            let any = covered(told.iter().map(own).collect());
+            let spans: Vec<(u64, u64)> = told.iter().map(own).filter(|span| length(*span) > 0).collect();
+            let from = spans.iter().map(|span| span.0).min().unwrap_or(window.0);
+            let to = spans.iter().map(|span| span.1).max().unwrap_or(window.1);
+            let any = covered(spans);
             let value = if any > 0 { bits / any as f64 } else { 0.0 };
-            Rate::measured(Estimate { value, half_width: f64::NAN })
+            // A time with gaps has no beginning and end that would tell how much it is.
+            let late = ((from, to) != window && any == to - from).then_some((from, to));
+            Rate { late, ..Rate::measured(Estimate { value, half_width: f64::NAN }) }
         }
     }
 }
@@ -383,6 +388,13 @@ mod tests {
         assert!((of(&beside, us(0, 1_000)) - 13.0).abs() < 1e-12);
         let late = [flow(10.0, None, None), flow(6.0, None, us(750, 1_000))];
         assert!((of(&late, us(0, 1_000)) - 11.5).abs() < 1e-12);
+        // Which time that is, where it is one, and not the measured one.
+        let over = |flows: &[FlowRate], window: Option<(u64, u64)>| {
+            together(flows, 0, packets, window.expect("a window")).late
+        };
+        assert_eq!(over(&one_after_the_other, us(100, 2_000)), us(0, 2_000));
+        assert_eq!(over(&one_after_the_other, us(125, 2_000)), None);
+        assert_eq!(over(&beside, us(0, 1_000)), None);
         assert_eq!(covered(vec![(5, 9), (0, 3), (2, 4), (6, 7), (9, 9)]), 8);
     }
 }

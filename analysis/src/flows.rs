@@ -6,7 +6,7 @@ pub use messages::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 use crate::books::Books;
 use crate::collect::Spread;
 use crate::estimate::Estimate;
-use crate::level::{MESSAGES, PACKETS, TRIPS, come_share, users_share};
+use crate::level::{MESSAGES, PACKETS, TRIPS, come_share, packets_share, users_share};
 use crate::metric::{Kind, Row, yes};
 use crate::num::Num;
 use crate::report::{FlowReport, LatencyReport, VariantReport};
@@ -141,7 +141,8 @@ static ROWS: &[FlowRow] = &[
         "goodput_over_us",
         "us",
         "",
-        "over which time that is, if it is not the measured part",
+        "over which time that is, if it is not the measured part; of all flows also nothing where their \
+         times leave gaps",
         Get::Told(|flow| Told::Span(flow.rate_span.or(flow.late_span).map(|(from, to)| [us(from), us(to)]))),
     ),
     row(
@@ -374,7 +375,9 @@ impl FlowSummary {
         let of = |level| short(come_share(report, flow, level));
         for (_, value) in &mut told {
             match value {
-                Told::Share(share) => *share = index.and_then(|_| of(PACKETS)),
+                Told::Share(share) => {
+                    *share = if index.is_some() { of(PACKETS) } else { short(packets_share(report)) };
+                }
                 Told::Books(books) => books.arrived_share = users_share(report, index).and_then(short),
                 Told::Protocol(Some(protocol)) => {
                     let levels = [(&mut protocol.messages, MESSAGES), (&mut protocol.round_trips, TRIPS)];

@@ -117,6 +117,18 @@ pub(crate) fn come_share(report: &VariantReport, flow: &FlowReport, level: Level
     }
 }
 
+/// Likewise of the packets of all flows together.
+pub(crate) fn packets_share(report: &VariantReport) -> f64 {
+    let (mut came, mut due) = (0, 0);
+    for flow in &report.flows {
+        let [arrived, never, left] = counts(flow, PACKETS);
+        let left = if is_behind(report, flow, PACKETS) { left } else { 0 };
+        came += arrived;
+        due += arrived + never + left;
+    }
+    if due > 0 { ratio(came.into(), due.into()) } else { 1.0 }
+}
+
 /// Share of what was asked for that is left behind at the end; 0 where it is merely on its way, as some
 /// always is.
 pub(crate) fn left_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {

@@ -410,9 +410,10 @@ fn retried(stats: &FlowStats) -> f64 {
 
 /// Share of what users of a flow got, each octet once, in all octets on the links of its senders: packets
 /// with their delimiters, headers of protocols, responses and repetitions. Not a number without protocols,
-/// and where switches copy packets: what arrives of these was sent once for all.
+/// where switches copy packets (what arrives of these was sent once for all), and where nothing was sent.
 pub(crate) fn efficiency(flow: &FlowReport) -> f64 {
     let parts = flow.once.zip(flow.protocol.as_ref()).filter(|_| !flow.copied);
+    let parts = parts.filter(|(_, stats)| stats.link_octets > 0);
     parts.map_or(f64::NAN, |(once, stats)| ratio(once.into(), stats.link_octets.into()))
 }
 

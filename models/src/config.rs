@@ -959,6 +959,16 @@ pub enum ProtocolConfig {
     Plugged(Arc<dyn ProtocolSettings>),
 }
 
+impl ProtocolConfig {
+    /// Settings of this kind, if a protocol of its own has them ([`Plugged`](Self::Plugged)).
+    pub fn plugged<T: ProtocolSettings>(&self) -> Option<&T> {
+        match self {
+            ProtocolConfig::Plugged(settings) => (&**settings as &dyn Any).downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
 /// Settings of a protocol that nobody but itself reads.
 pub trait ProtocolSettings: Any + Debug + Send + Sync {}
 

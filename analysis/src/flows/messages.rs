@@ -195,6 +195,7 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
     };
     let payload = match efficiency(flow) {
         _ if flow.copied => "switches copy its packets, so what arrives is no share of what was sent".into(),
+        share if share.is_nan() => "nothing was sent for it".into(),
         share => format!("{:.1} % of the octets sent for it are payload", 100.0 * share),
     };
     let mut text = format!("{}: {whole}, {payload}", flow.name);

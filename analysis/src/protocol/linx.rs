@@ -337,7 +337,7 @@ pub struct EndSummary {
     pub link_down: u64,
     /// This node went down.
     pub crash: u64,
-    /// The application of this node asked for it.
+    /// The application of this node asked for it. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub requested: u64,
 }
@@ -436,7 +436,7 @@ pub struct FrameSummary {
     pub muted: u64,
     /// Came to a node that was deaf or down.
     pub unheard: u64,
-    /// For a port that no core of the device has.
+    /// For a port that no core of the device has. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub portless: u64,
     /// What the scenario sent in the name of nodes, and what was made of frames that are not in order.

@@ -277,7 +277,7 @@ pub struct SessionSummary {
     /// Streams that nodes want at the end, where they open streams and no conduits.
     #[serde(skip_serializing_if = "is_zero")]
     pub wanted_streams: u64,
-    /// Peers to which applications have closed what they had opened.
+    /// Peers to which applications have closed what they had opened. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub closed: u64,
     /// Conduits beyond the first of two nodes.
@@ -297,7 +297,7 @@ pub struct SessionSummary {
     pub opened_ends: u64,
     /// Ends of conduits that have ended.
     pub ended_ends: u64,
-    /// Registers of other nodes that were read through the fabric.
+    /// Registers of other nodes that were read through the fabric. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub register_reads: u64,
     /// Messages by kind, over the whole run.
@@ -318,7 +318,7 @@ pub struct SessionSummary {
     pub injected: InjectedSummary,
     /// Steps of the script that found nothing to do.
     pub missed_steps: u64,
-    /// ACCEPTs of a stream that its source had already.
+    /// ACCEPTs of a stream that its source had already. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub same_stream: u64,
     /// Answers that a stream is not known, where data goes without OPEN.
@@ -532,20 +532,21 @@ pub struct PduSummary {
     pub delivered: u64,
     /// Refused by an endpoint, or lost in reassembly or while a stream was stopped.
     pub lost: u64,
-    /// Those of them that are longer than their stream, or their receiver, takes.
+    /// Those of them that are longer than their stream, or their receiver, takes. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub too_long: u64,
     /// Lost without a word here: whole on their way, or at a receiver without such a stream, or broadcasts
     /// for peers that were not known yet.
     pub lost_unseen: u64,
     /// Delivered with other octets than were sent: a message of several was lost or came twice, which the
-    /// protocol cannot see.
+    /// protocol cannot see. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub damaged: u64,
-    /// Delivered once more.
+    /// Delivered once more. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub again: u64,
     /// Of other flows, delivered here: a node that restarted gave their stream to the protocol of this one.
+    /// Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub misdelivered: u64,
     /// Still waiting at their senders: for a conduit, or for their turn on its stream.
@@ -572,7 +573,7 @@ pub struct PduSummary {
     pub resumed_by_timeout: u64,
     /// Most PDUs that ever waited for one application.
     pub consumer_high_water: u32,
-    /// Delivered although one of their ends had restarted since they were sent.
+    /// Delivered although one of their ends had restarted since they were sent. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub former_life: u64,
 }

@@ -14,7 +14,6 @@ use models::config::{
 };
 use models::session_management::register::Contact;
 use serde_json::Value;
-use std::any::Any;
 
 /// Settings of a switch that only VoQ backpressure looks at. Of an endpoint it is the first alone.
 const OF_DEVICES: [&str; 3] = ["staging", "queue_quota", "leave_out_stopped"];
@@ -106,11 +105,10 @@ impl Used {
                     (self.queue, self.streams) = (true, true);
                 }
                 ProtocolConfig::Enumerate { .. } => {}
-                ProtocolConfig::Plugged(settings) => {
-                    let settings: &dyn Any = &**settings;
-                    if let Some(echo) = settings.downcast_ref::<EchoConfig>() {
+                other @ ProtocolConfig::Plugged(_) => {
+                    if let Some(echo) = other.plugged::<EchoConfig>() {
                         self.carried(echo.carrier);
-                    } else if !settings.is::<ProcessorConfig>() {
+                    } else if other.plugged::<ProcessorConfig>().is_none() {
                         *self = Used { queue: true, retries: true, streams: true };
                     }
                 }

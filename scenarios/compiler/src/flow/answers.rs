@@ -11,7 +11,6 @@ use models::config::*;
 use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
 use models::path::Roads;
 use models::transfer_rate::Software;
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An end that asks.
@@ -71,12 +70,11 @@ impl<'a> Client<'a> {
                 let wait = Wait { names: ["a request", "rpc"], answer: Some(*answer), timeout: *timeout };
                 (*carrier, Some(wait))
             }
-            ProtocolConfig::Plugged(settings) => {
-                let echo: &EchoConfig = (&**settings as &dyn Any).downcast_ref()?;
+            other => {
+                let echo: &EchoConfig = other.plugged()?;
                 let wait = Wait { names: ["an echo", "echo"], answer: None, timeout: echo.timeout };
                 (echo.carrier, Some(wait))
             }
-            _ => return None,
         };
         let name = &config.flows.get(usize::from(part.flow))?.name;
         Some(Client { agent, name, source, carrier, wait })

@@ -17,7 +17,6 @@ use models::session_management::attribute::Attributes;
 use models::session_management::initialise::{MAX_STAGE, Work};
 use models::session_management::register::Contact;
 use models::sim_core::Time;
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -158,10 +157,7 @@ struct Stage {
 }
 
 fn processor(placed: &Placed) -> Option<&ProcessorConfig> {
-    match &placed.node {
-        Some(ProtocolConfig::Plugged(settings)) => (&**settings as &dyn Any).downcast_ref(),
-        _ => None,
-    }
+    placed.node.as_ref()?.plugged()
 }
 
 /// Whether this end visits others, and is not only visited.

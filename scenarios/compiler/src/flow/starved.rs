@@ -8,7 +8,6 @@ use crate::diagnostic::{Diagnostic, count};
 use models::agent::echo::EchoConfig;
 use models::config::*;
 use models::transfer_rate::Software;
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a source creates in a picosecond; without end if it always has something to send.
@@ -50,14 +49,11 @@ fn refusable(placed: &Placed) -> usize {
             let octets = longest(node, placed.source.as_ref());
             (node.carrier, octets.map_or(0, |octets| frames(octets, node.mtu).len()))
         }
-        Some(ProtocolConfig::Plugged(settings)) => {
-            let echo: Option<&EchoConfig> = (&**settings as &dyn Any).downcast_ref();
-            match echo {
-                Some(echo) => (echo.carrier, 1),
-                None => return 0,
-            }
-        }
-        _ => return 0,
+        Some(other) => match other.plugged::<EchoConfig>() {
+            Some(echo) => (echo.carrier, 1),
+            None => return 0,
+        },
+        None => return 0,
     };
     if matches!(carrier, Carrier::Message { .. } | Carrier::Doorbell { .. }) { each } else { 0 }
 }
