@@ -229,12 +229,15 @@ impl Compiler<'_> {
         let cut = outages.filter(|outage| outage.at.get() == 0 && outage.lasts.is_none());
         let mut down: BTreeSet<usize> = cut.flat_map(|outage| self.ends_like(&outage.link)).collect();
         let deaths = spec.dead_devices.iter().flatten().filter(|death| death.at.get() == 0);
-        for device in deaths.filter_map(|death| self.graph.find(&death.device)) {
-            let edges = self.graph.edges.iter().enumerate();
-            let own = edges.filter(|(_, edge)| edge.a.0 == device || edge.b.0 == device);
-            down.extend(own.map(|(link, _)| link));
-        }
+        let dead = deaths.filter_map(|death| self.graph.find(&death.device));
+        down.extend(dead.flat_map(|device| self.links_of(device)));
         down
+    }
+
+    /// Links with an end at a device.
+    fn links_of(&self, device: usize) -> impl Iterator<Item = usize> + '_ {
+        let edges = self.graph.edges.iter().enumerate();
+        edges.filter(move |(_, edge)| edge.a.0 == device || edge.b.0 == device).map(|(link, _)| link)
     }
 
     /// Links with an end that matches.
@@ -466,11 +469,9 @@ impl Compiler<'_> {
                 continue;
             };
             down.of(Some(&pointer));
-            for (link, edge) in self.graph.edges.iter().enumerate() {
-                if edge.a.0 == number || edge.b.0 == number {
-                    need(details, link, &pointer).refuses = true;
-                    down.add(link, at, None);
-                }
+            for link in self.links_of(number) {
+                need(details, link, &pointer).refuses = true;
+                down.add(link, at, None);
             }
         }
     }

@@ -229,12 +229,12 @@ impl Extremes {
 /// A host that sets the fabric up and gives up before a register far away can answer finds nothing behind it.
 /// Who is asked is the last device of a way: those before it are nearer.
 fn warn_of_registers(c: &mut Compiler<'_>, config: &FabricConfig) {
-    let setters = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
-    let setter = setters.filter_map(|(agent, part)| match part.protocol {
+    let mut parts = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
+    let setter = parts.find_map(|(agent, part)| match part.protocol {
         ProtocolConfig::Enumerate { priority, .. } => Some((agent, priority)),
         _ => None,
     });
-    let Some((agent, priority)) = setter.into_iter().next() else { return };
+    let Some((agent, priority)) = setter else { return };
     let wire = |octets| packet_bytes(PacketClass::Maintenance, agent.ids, octets, AddressSize::Bits34).ok();
     // A read has no data, and its response the register.
     let [Some(read), Some(response)] = [0, 4].map(wire) else { return };
