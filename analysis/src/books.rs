@@ -325,9 +325,7 @@ pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate, windo
     let measured = flows.iter().all(|flow| !flow.protocol && flow.span.is_none());
     match spans {
         Some(spans) if ends && !spans.is_empty() => {
-            let used = || spans.iter().filter(|span| span.1 > span.0);
-            let from = used().map(|span| span.0).min().unwrap_or(0);
-            let to = used().map(|span| span.1).max().unwrap_or(0);
+            let (from, to) = hull(&spans).unwrap_or_default();
             Rate::over(octets, from, to)
         }
         _ if measured && flows.windows(2).all(|pair| pair[0].late == pair[1].late) => {
@@ -337,16 +335,21 @@ pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate, windo
             let own = |flow: &&FlowRate| flow.span.or(flow.late).unwrap_or(window);
             let length = |(from, to): (u64, u64)| to.saturating_sub(from);
             let bits: f64 = told.iter().map(|flow| flow.gbps.value * length(own(flow)) as f64).sum();
-            let spans: Vec<(u64, u64)> = told.iter().map(own).filter(|span| length(*span) > 0).collect();
-            let from = spans.iter().map(|span| span.0).min().unwrap_or(window.0);
-            let to = spans.iter().map(|span| span.1).max().unwrap_or(window.1);
+            let spans: Vec<(u64, u64)> = told.iter().map(own).collect();
+            let whole = hull(&spans);
             let any = covered(spans);
             let value = if any > 0 { bits / any as f64 } else { 0.0 };
             // A time with gaps has no beginning and end that would tell how much it is.
-            let late = ((from, to) != window && any == to - from).then_some((from, to));
+            let late = whole.filter(|&whole| whole != window && length(whole) == any);
             Rate { late, ..Rate::measured(Estimate { value, half_width: f64::NAN }) }
         }
     }
+}
+
+/// From the first to the last instant of these spans, if one of them takes time.
+fn hull(spans: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let used = || spans.iter().filter(|span| span.1 > span.0);
+    Some((used().map(|span| span.0).min()?, used().map(|span| span.1).max()?))
 }
 
 /// How much time these spans cover, each instant once.

@@ -104,29 +104,32 @@ pub(crate) fn under_way_share(flow: &FlowReport, level: Level) -> f64 {
 /// loses its slow ones look fast. 1 where nothing ended.
 pub(crate) fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
     let [arrived, never, _] = counts(flow, level);
-    if arrived + never > 0 { ratio(arrived.into(), (arrived + never).into()) } else { 1.0 }
+    share((arrived, arrived + never))
+}
+
+/// What arrived as a share of what was due. 1 where nothing was.
+fn share((arrived, due): (u64, u64)) -> f64 {
+    if due > 0 { ratio(arrived.into(), due.into()) } else { 1.0 }
+}
+
+/// What arrived of this level, and what was due: what is left behind is, and what is merely on its way is
+/// not.
+fn due(report: &VariantReport, flow: &FlowReport, level: Level) -> (u64, u64) {
+    let [arrived, never, left] = counts(flow, level);
+    let left = if is_behind(report, flow, level) { left } else { 0 };
+    (arrived, arrived + never + left)
 }
 
 /// Likewise of all that was asked for, where what is still under way is left behind. Curves, captions,
 /// requirements and means all ask here.
 pub(crate) fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
-    let [arrived, never, left] = counts(flow, level);
-    match is_behind(report, flow, level) {
-        true if left > 0 => ratio(arrived.into(), (arrived + never + left).into()),
-        _ => arrived_share(flow, level),
-    }
+    share(due(report, flow, level))
 }
 
 /// Likewise of the packets of all flows together.
 pub(crate) fn packets_share(report: &VariantReport) -> f64 {
-    let (mut came, mut due) = (0, 0);
-    for flow in &report.flows {
-        let [arrived, never, left] = counts(flow, PACKETS);
-        let left = if is_behind(report, flow, PACKETS) { left } else { 0 };
-        came += arrived;
-        due += arrived + never + left;
-    }
-    if due > 0 { ratio(came.into(), due.into()) } else { 1.0 }
+    let all = report.flows.iter().map(|flow| due(report, flow, PACKETS));
+    share(all.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)))
 }
 
 /// Share of what was asked for that is left behind at the end; 0 where it is merely on its way, as some

@@ -624,15 +624,14 @@ fn fate(totals: &SessionTotals) -> Fate {
     let nowhere = missing.saturating_sub(under_way);
     // A frame for several nodes is several PDUs, or one that switches copy: what is known to be lost says
     // more of these, at the most that all of them are.
+    let mut never = nowhere;
     if totals.multicast || stats.broadcasts + stats.flooded + stats.repeated > 0 {
         let known = (stats.pdus_lost + stats.pdus_failed + stats.pdus_damaged).min(missing);
         let copied = totals.multicast && totals.on_their_way > 0;
-        let never = if copied { known } else { nowhere.max(known) };
-        let waiting = stats.pdus_waiting.min(missing - never);
-        return Fate { asked, never, waiting, under_way: missing - never - waiting };
+        never = if copied { known } else { nowhere.max(known) };
     }
-    let waiting = stats.pdus_waiting.min(missing);
-    Fate { asked, never: nowhere, waiting, under_way: missing - nowhere - waiting }
+    let waiting = stats.pdus_waiting.min(missing - never);
+    Fate { asked, never, waiting, under_way: missing - never - waiting }
 }
 
 impl SessionSummary {

@@ -317,12 +317,11 @@ impl Diary {
 }
 
 /// What became of what the host asked, and of endpoints: see [`EnumerationReport`].
-#[derive(Clone, Debug)]
+#[derive(Copy, Clone, Debug)]
 pub(crate) struct Fate<'a> {
     pub packets: u64,
     /// Register accesses that were never answered.
     pub unanswered: u64,
-    pub unmade: Vec<Unmade>,
     pub astray: bool,
     pub endpoints: u64,
     pub unnamed: u64,
@@ -334,10 +333,10 @@ pub(crate) struct Fate<'a> {
 pub(crate) fn report(
     diary: &Diary,
     host: &Enumerator,
-    fate: Fate<'_>,
+    fate: &Fate<'_>,
     spaces: &[Space],
 ) -> EnumerationReport {
-    let Fate { packets, unanswered, unmade, astray, endpoints, unnamed, silent, started } = fate;
+    let &Fate { packets, unanswered, astray, endpoints, unnamed, silent, started } = fate;
     // A node of session management without a block has the upper half for itself, with the first bit set.
     let number = |tag: u32| if tag & 1 << 31 == 0 { tag } else { tag & 0xFFFF };
     let by_tag = |tag: u32| {
@@ -372,7 +371,8 @@ pub(crate) fn report(
         repetitions,
         timeouts: repetitions + unanswered,
         problems: diary.problems,
-        unmade,
+        // Only the host knows what is still to be made.
+        unmade: Vec::new(),
         endpoints,
         unnamed,
         silent,

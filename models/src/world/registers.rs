@@ -308,13 +308,13 @@ impl<P: Build> Fabric<P> {
         let fate = Fate {
             packets: accesses.packets,
             unanswered: accesses.unanswered,
-            unmade: host.unmade(end),
             astray: registers.astray,
             endpoints: planned.len() as u64,
             unnamed: planned.difference(&registers.named).count() as u64,
             silent: planned.iter().filter(is_silent).count() as u64,
             started: &registers.enabled,
         };
-        Some(report(&host.diary, &host.host, fate, &registers.spaces))
+        let found = report(&host.diary, &host.host, &fate, &registers.spaces);
+        Some(EnumerationReport { unmade: host.unmade(end), ..found })
     }
 }

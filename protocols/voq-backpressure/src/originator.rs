@@ -143,8 +143,8 @@ pub struct Originator {
     active: Ports,
     /// `lanes` entries per port: entry 0 for VC0 or for all VCs, the others for the optional VCs when linked.
     pending: Vec<Pending>,
-    /// The channel that was served last, by port; before the first one it is the last of all.
-    served: Vec<u8>,
+    /// The channel from which on the next one to be served is looked for, by port.
+    turn: Vec<u8>,
     lanes: usize,
     counters: OriginatorCounters,
 }
@@ -174,7 +174,7 @@ impl Originator {
             long: Ports::EMPTY,
             active: Ports::EMPTY,
             pending: vec![Pending::NONE; ports * lanes],
-            served: vec![lanes as u8 - 1; ports],
+            turn: vec![0; ports],
             lanes,
             counters: OriginatorCounters::default(),
         })
@@ -319,7 +319,7 @@ impl Originator {
         self.participating.fill(0);
         self.forced.fill(0);
         self.pending.fill(Pending::NONE);
-        self.served.fill(self.lanes as u8 - 1);
+        self.turn.fill(0);
         self.long = Ports::EMPTY;
         self.active = Ports::EMPTY;
     }
@@ -340,7 +340,7 @@ impl Originator {
             Scope::One(vc) => self.options.vcs.slot(vc)?,
         };
         let group = self.pending[usize::from(port) * self.lanes + lane].take()?;
-        self.served[usize::from(port)] = lane as u8;
+        self.turn[usize::from(port)] = ((lane + 1) % self.lanes) as u8;
         if opportunity.standalone {
             self.counters.tx_standalone += 1;
         } else {
@@ -361,7 +361,7 @@ impl Originator {
     /// marked group after the one that was served last, cyclically.
     #[must_use]
     pub fn needed_carrier(&self, port: u16) -> Option<Carrier> {
-        let first = usize::from(self.served[usize::from(port)]) + 1;
+        let first = usize::from(self.turn[usize::from(port)]);
         let mut lanes = (first..first + self.lanes).map(|lane| lane % self.lanes);
         let lane = lanes.find(|&lane| self.pending_of(port)[lane].groups != 0)?;
         Some(Carrier::naming(self.options.vcs.at(lane)))
@@ -534,7 +534,7 @@ impl Originator {
 
     /// Channels are served from the first one on.
     fn begin_anew(&mut self, port: u16) {
-        self.served[usize::from(port)] = self.lanes as u8 - 1;
+        self.turn[usize::from(port)] = 0;
     }
 
     fn mark_full_state(&mut self, port: u16) -> bool {

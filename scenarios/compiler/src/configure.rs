@@ -106,7 +106,7 @@ impl Compiler<'_> {
                 .collect(),
             links: (self.graph.edges.iter())
                 .map(|edge| ((edge.a.0 as u32, edge.a.1), (edge.b.0 as u32, edge.b.1)))
-                .collect::<Vec<_>>(),
+                .collect(),
             enumeration: config,
         };
         let mut plan = plan(&outline);

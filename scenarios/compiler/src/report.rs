@@ -272,11 +272,11 @@ fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(St
             None => String::new(),
         };
         let since = found.since.map_or(String::new(), |at| format!("from {} on ", time_text(at.0)));
-        let crowded = match found.crowded {
-            most if most > found.each => {
-                format!("; up to {most} from each if messages about all groups of ports are due at once")
-            }
-            _ => String::new(),
+        let crowded = if found.crowded > found.each {
+            let most = found.crowded;
+            format!("; up to {most} from each if messages about all groups of ports are due at once")
+        } else {
+            String::new()
         };
         let text = format!(
             "{since}{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \

@@ -136,12 +136,9 @@ impl<'a> Client<'a> {
     ) -> Option<(u32, u64)> {
         let AgentConfig { device, id: own, .. } = *self.agent;
         let answers = *config.owners.get(id as usize)?;
-        let way = |from: u32, to: u32, priority: u8, packets: &[u32]| {
-            Some(roads.path(from, to)?.at(priority).latency(packets))
-        };
         let priority = self.source.priority;
-        let there = way(device, id, priority, &asked.packets)?;
-        let back = way(answers, own, priority + 1, &asked.answer)?;
+        let there = way(roads, (device, id), priority, &asked.packets)?;
+        let back = way(roads, (answers, own), priority + 1, &asked.answer)?;
         let software = |device: u32| roads.agent(device).map(|agent| Software::shortest(&agent.host));
         let services = match asked.hosts {
             Hosts::Both => {
@@ -181,6 +178,27 @@ impl<'a> Client<'a> {
         });
         reply.into_iter().chain(single).collect()
     }
+}
+
+/// How long packets take from a device to an id without competition, ps.
+fn way(roads: &Roads<'_>, (from, to): (u32, u32), priority: u8, packets: &[u32]) -> Option<u64> {
+    Some(roads.path(from, to)?.at(priority).latency(packets))
+}
+
+/// What is over too early, in words: what it is and how it ends, between which devices, how long it takes,
+/// and after which time it ends.
+fn too_early(
+    c: &Compiler<'_>,
+    [what, ends]: [&str; 2],
+    devices: [u32; 2],
+    [takes, within]: [u64; 2],
+) -> String {
+    let [from, to] = devices.map(|device| &c.graph.nodes[device as usize].name);
+    format!(
+        "{what} from \"{from}\" to \"{to}\" and its answer take {} at least, and it {ends} after {}",
+        time_text(takes),
+        time_text(within)
+    )
 }
 
 /// Times that no way through a fabric exceeds, and no host.
@@ -239,10 +257,15 @@ fn warn_of_registers(c: &mut Compiler<'_>, config: &FabricConfig) {
     // A read has no data, and its response the register.
     let [Some(read), Some(response)] = [0, 4].map(wire) else { return };
     let within = Clock(agent.clock).fabric(agent.response_timeout);
+    // Ways are followed only where one can be too long: there are many.
+    let extremes = Extremes::of(config);
+    if extremes.way(&[read]).saturating_add(extremes.way(&[response])) <= within {
+        return;
+    }
     let roads = Roads::new(config);
     let takes = |(id, &owner): (u32, &u32)| {
-        let there = roads.path(agent.device, id)?.at(priority).latency(&[read]);
-        let back = roads.path(owner, agent.id)?.at(priority + 1).latency(&[response]);
+        let there = way(&roads, (agent.device, id), priority, &[read])?;
+        let back = way(&roads, (owner, agent.id), priority + 1, &[response])?;
         Some((there.saturating_add(back), owner))
     };
     let owned = (0..).zip(&config.owners).filter(|(_, owner)| **owner != NO_OWNER && **owner != agent.device);
@@ -250,13 +273,9 @@ fn warn_of_registers(c: &mut Compiler<'_>, config: &FabricConfig) {
     if most <= within {
         return;
     }
-    let [host, far] = [agent.device, owner].map(|device| &c.graph.nodes[device as usize].name);
-    let message = format!(
-        "a register access from \"{host}\" to \"{far}\" and its answer take {} at least, and it is given up \
-         after {}: so it finds no device that far away",
-        time_text(most),
-        time_text(within)
-    );
+    let words = ["a register access", "is given up"];
+    let message = too_early(c, words, [agent.device, owner], [most, within]);
+    let message = message + ": so it finds no device that far away";
     let at = format!("{}/host/response_timeout", c.devices[agent.device as usize].origin);
     c.once(Diagnostic::warning("SC118", at, message).help("more time"));
 }
@@ -290,15 +309,9 @@ pub(super) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
                 if lack <= most {
                     continue;
                 }
-                let name = |device: u32| &c.graph.nodes[device as usize].name;
-                let [what, ends] = &question.words;
-                let message = format!(
-                    "{what} from \"{}\" to \"{}\" and its answer take {} at least, and it {ends} after {}",
-                    name(client.agent.device),
-                    name(answers),
-                    time_text(takes),
-                    time_text(question.within)
-                );
+                let words = question.words.each_ref().map(String::as_str);
+                let devices = [client.agent.device, answers];
+                let message = too_early(c, words, devices, [takes, question.within]);
                 found.insert(question.at.clone(), (lack, message));
             }
         }

@@ -49,11 +49,10 @@ fn refusable(placed: &Placed) -> usize {
             let octets = longest(node, placed.source.as_ref());
             (node.carrier, octets.map_or(0, |octets| frames(octets, node.mtu).len()))
         }
-        Some(other) => match other.plugged::<EchoConfig>() {
+        other => match other.as_ref().and_then(ProtocolConfig::plugged::<EchoConfig>) {
             Some(echo) => (echo.carrier, 1),
             None => return 0,
         },
-        None => return 0,
     };
     if matches!(carrier, Carrier::Message { .. } | Carrier::Doorbell { .. }) { each } else { 0 }
 }
