@@ -167,14 +167,14 @@ impl EnumerationSummary {
         };
         let mut lines = vec![format!(
             "{} set up {} devices ({} switches, {} links) {done}: {} register accesses, {} repeated, \
-             {} problems",
+             {}",
             self.host,
             count_text(self.devices),
             count_text(self.switches),
             count_text(self.links),
             count_text(self.requests),
             count_text(self.repetitions),
-            count_text(self.problems),
+            counted_text(self.problems, "problems"),
         )];
         let mut phases = String::from("how long each phase took (register accesses):");
         for (n, phase) in self.phases.iter().enumerate() {

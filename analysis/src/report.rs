@@ -392,7 +392,8 @@ fn with_protocols(config: &FabricConfig) -> Vec<bool> {
     flows
 }
 
-/// Share of packets that were answered by RETRY, responses not counted. Not a number without protocols.
+/// Share of packets that were answered by RETRY, responses not counted. Not a number without protocols, and
+/// without such packets.
 pub(crate) fn retry_share(flow: &FlowReport) -> f64 {
     flow.protocol.as_ref().map_or(f64::NAN, retried)
 }
@@ -405,7 +406,10 @@ pub(crate) fn retry_share_of_all(report: &VariantReport) -> f64 {
 }
 
 fn retried(stats: &FlowStats) -> f64 {
-    ratio(stats.facts[ProtocolFact::Retried as usize].into(), stats.requests.into())
+    match stats.requests {
+        0 => f64::NAN,
+        requests => ratio(stats.facts[ProtocolFact::Retried as usize].into(), requests.into()),
+    }
 }
 
 /// Share of what users of a flow got, each octet once, in all octets on the links of its senders: packets

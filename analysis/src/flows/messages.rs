@@ -20,7 +20,7 @@ pub struct ProtocolSummary {
     pub requests: u64,
     /// Responses of the logical layer.
     pub responses: u64,
-    /// Share of RETRY among the requests.
+    /// Share of RETRY among the requests; `null`: there were none.
     pub retry_share: Num,
     /// What went wrong.
     #[serde(flatten)]

@@ -299,6 +299,9 @@ pub struct LinxSummary {
     pub connected_ends: u64,
     /// Why ends ended.
     pub ended_ends: EndSummary,
+    /// Ends that sent a RESET and await its answer: neither up nor ended. Only if there are such.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub resetting_ends: u64,
     /// Timeouts although the peer was there and the way to it was whole since the last sign of life.
     pub false_timeouts: u64,
     /// False timeouts per hour of a connection, by the protocol clock; `null`: no connection was up.
@@ -520,6 +523,7 @@ impl LinxSummary {
                 crash: ended(LinxEnd::Crash),
                 requested: ended(LinxEnd::Requested),
             },
+            resetting_ends: totals.resetting,
             false_timeouts: stats.false_timeouts,
             false_timeouts_per_connection_hour: false_rate(totals, clock).map(Num),
             flaps: stats.flaps,

@@ -133,13 +133,14 @@ pub struct ProgramSummary {
     pub ranks: usize,
     /// When the last operation of the last rank was over; `null`: something still waits.
     pub completion_us: Option<Num>,
-    /// Share of the time until then in which a rank does not compute, mean over the ranks.
+    /// Share of the time until then in which a rank does not compute, mean over the ranks; `null`: no time
+    /// passed, or something still waits.
     pub communication_share: Option<Num>,
     /// Ranks that are not done.
     pub unfinished: u64,
     /// When each rank was done, of the first 64 ranks.
     pub rank_us: Vec<Option<Num>>,
-    /// Share of the time until then in which it did not compute.
+    /// Share of the time until then in which it did not compute; `null` likewise.
     pub rank_communication_share: Vec<Option<Num>>,
 }
 
@@ -148,9 +149,10 @@ const RANKS_LISTED: usize = 64;
 
 impl ProgramSummary {
     pub(crate) fn new(ranks: &[RankStats]) -> Option<Self> {
-        let share = |computed: u64, end: u64| Num(1.0 - computed as f64 / end.max(1) as f64);
+        // Of no time there is no share.
+        let share = |computed: f64, end: u64| (end > 0).then(|| Num(1.0 - computed / end as f64));
         let us = |ps: u64| Num(ps as f64 / 1e6);
-        let own = |rank: &RankStats| rank.end.map(|end| share(rank.computed.0, end.0));
+        let own = |rank: &RankStats| rank.end.and_then(|end| share(rank.computed.0 as f64, end.0));
         let last = ranks.iter().try_fold(0, |last: u64, rank| Some(last.max(rank.end?.0)));
         let computed: u128 = ranks.iter().map(|rank| u128::from(rank.computed.0)).sum();
         let mean = computed as f64 / ranks.len().max(1) as f64;
@@ -158,7 +160,7 @@ impl ProgramSummary {
         (!ranks.is_empty()).then(|| Self {
             ranks: ranks.len(),
             completion_us: last.map(us),
-            communication_share: last.map(|last| Num(1.0 - mean / last.max(1) as f64)),
+            communication_share: last.and_then(|last| share(mean, last)),
             unfinished: ranks.iter().filter(|rank| rank.end.is_none()).count() as u64,
             rank_us: listed().map(|rank| rank.end.map(|end| us(end.0))).collect(),
             rank_communication_share: listed().map(own).collect(),
@@ -168,15 +170,13 @@ impl ProgramSummary {
     /// For a terminal.
     pub(crate) fn line(&self) -> String {
         let ranks = self.ranks;
-        match (self.completion_us, self.communication_share) {
-            (Some(end), Some(share)) => format!(
-                "program of {ranks} ranks: done after {}; on average a rank spends {:.2} % of that without \
-                 computing",
-                time_text(end.0 * 1e6),
-                100.0 * share.0
-            ),
-            _ => format!("program of {ranks} ranks: {} not done", count_text(self.unfinished)),
-        }
+        let Some(end) = self.completion_us else {
+            return format!("program of {ranks} ranks: {} not done", count_text(self.unfinished));
+        };
+        let share = self.communication_share.map_or(String::new(), |share| {
+            format!("; on average a rank spends {:.2} % of that without computing", 100.0 * share.0)
+        });
+        format!("program of {ranks} ranks: done after {}{share}", time_text(end.0 * 1e6))
     }
 }
 

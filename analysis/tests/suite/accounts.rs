@@ -405,9 +405,26 @@ fn a_pdu_without_its_middle_has_not_arrived() {
     }
 }
 
+/// Of a PDU of one message that the scenario takes nobody learns. It was counted as one that an endpoint had
+/// refused, or had lost in reassembly.
+#[test]
+fn a_pdu_that_the_scenario_takes_is_lost_without_a_word() {
+    for lost in [&[][..], &[5], &[1, 7, 20]] {
+        let faults: Vec<(u32, &str)> = lost.iter().map(|nth| (*nth, "lose")).collect();
+        let (gone, left) = (lost.len() as u64, 20 - lost.len() as u64);
+        let report = session(1_000, &faults);
+        assert_eq!(books(&report), [20, left, gone, 0]);
+        assert_eq!(pdus(&report), ([left, 0, gone, 0, 0], 1_000 * left));
+    }
+}
+
 /// Five messages over LINX, 2 us apart, and forged data without payload that is sent at `at` with `ahead`
 /// added to the number of the next.
 fn forged(at: &str, ahead: u16) -> VariantReport {
+    forged_until("600 us", at, ahead)
+}
+
+fn forged_until(until: &str, at: &str, ahead: u16) -> VariantReport {
     let octets = format!("22CF001801FF{ahead:04X}0000000000000000FFFFFFFF0000000000000000");
     let inject = json!([{"at": at, "from": "ep/0", "to": "ep/1", "octets": octets, "relative": true}]);
     let arrivals = json!({"constant": {"interval": "2 us", "phase": "0 ps"}});
@@ -415,7 +432,27 @@ fn forged(at: &str, ahead: u16) -> VariantReport {
         "name": "f", "from": "ep/0", "to": "ep/1", "size": 0, "limit": 5, "start": "5 us",
         "arrivals": arrivals, "linx": {"inject": inject},
     });
-    report(&star(2, "600 us", flow))
+    report(&star(2, until, flow))
+}
+
+/// Data beyond the window makes its receiver send a RESET. Until that is answered its end is neither up nor
+/// ended, and was in no count. By hand, the ends that are up, reset, and have ended, one state after the
+/// other: the RESET leaves, reaches the other end, and its answer comes back; then they connect anew.
+#[test]
+fn an_end_that_waits_for_the_answer_to_its_reset_is_counted() {
+    let mut seen: Vec<[u64; 3]> = Vec::new();
+    for ns in (10_000..12_000).step_by(20) {
+        let report = forged_until(&format!("{ns} ns"), "10 us", 0x4000);
+        let told = serde_json::to_value(&LinxSummary::all(&report.run)[0]).unwrap();
+        let count = |key: &str| told[key].as_u64().unwrap_or(0);
+        let ended: u64 = told["ended_ends"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+        let state = [2 * count("up") + count("half_up"), count("resetting_ends"), ended];
+        assert_eq!(count("connected_ends"), state.iter().sum::<u64>(), "{ns} ns");
+        if seen.last() != Some(&state) {
+            seen.push(state);
+        }
+    }
+    assert_eq!(seen, [[2, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 2], [1, 0, 2], [2, 0, 2]]);
 }
 
 /// By hand: messages leave at 5, 7, 9, 11 and 13 us. Forged data that comes before one of them has its

@@ -331,7 +331,8 @@ pub struct SessionStats {
     pub pdus_lost: u64,
     /// Those of them that are longer than their stream, or their receiver, takes.
     pub pdus_too_long: u64,
-    /// PDUs whose last message was given up; some may have arrived, if only the answers were lost.
+    /// PDUs whose last message was given up, or taken by the scenario; of the former some may have arrived,
+    /// if only the answers were lost.
     pub pdus_failed: u64,
     /// PDUs that still wait at their senders: for a conduit, or for their turn on its stream.
     pub pdus_waiting: u64,

@@ -31,7 +31,7 @@ struct Detail {
 }
 
 /// When something is not as it should be: from when on, and until when; `None`: for good.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Spells<K> {
     /// By what it is about: from, until, and of which entry.
     all: BTreeMap<K, Vec<(u64, Option<u64>, usize)>>,
@@ -110,13 +110,11 @@ impl Compiler<'_> {
         // A link is down while anything keeps it down, and no end of one fault ends another.
         let (mut faults, mut down) = (Vec::new(), Spells::default());
         self.outages(&spec, &mut details, &mut down);
-        self.lane_losses(&spec, config, &mut details, (&mut faults, &mut down));
         self.deaths(&spec, &mut details, &mut down);
+        self.lane_losses(&spec, config, &mut details, (&mut faults, &mut down));
         let silent = self.silences(&spec, config, &mut details);
         for pointer in down.covered().into_iter().chain(silent.covered()) {
-            let message = "this changes nothing: other faults are there all the time that it lasts";
-            let help = "nothing to do if that is meant; otherwise another time";
-            self.out.push(Diagnostic::warning("SC114", pointer, message).help(help));
+            self.out.push(changes_nothing(pointer));
         }
         for (link, from, until) in down.merged() {
             faults.push(fault(from, link, FaultAction::Down));
@@ -404,12 +402,22 @@ impl Compiler<'_> {
         details: &mut BTreeMap<usize, Detail>,
         (faults, down): (&mut Vec<Fault>, &mut Spells<usize>),
     ) {
+        let others = down.clone().merged();
         for (i, loss) in spec.lane_losses.iter().flatten().enumerate() {
             let pointer = format!("/faults/lane_losses/{i}");
             let (at, retrain) = (loss.at.get(), loss.retrain.get());
             let width = loss.width.as_ref().map_or(1, Quantity::get);
             let links = self.links_like(&loss.link, &format!("{pointer}/link"));
-            // Lanes are lost besides.
+            // Lanes are lost besides, unless the link never comes back to be without them.
+            let is_gone = |link: &usize| {
+                let gone = |&(other, from, until): &(usize, u64, Option<u64>)| {
+                    other == *link && from <= at && until.is_none_or(|until| until > self.run.until.0)
+                };
+                others.iter().any(gone)
+            };
+            if !links.is_empty() && links.iter().all(is_gone) {
+                self.out.push(changes_nothing(&pointer));
+            }
             down.of(None);
             for link in links {
                 let before = config.links[link].lanes;
@@ -537,6 +545,12 @@ fn need<'a>(details: &'a mut BTreeMap<usize, Detail>, link: usize, pointer: &str
         pointer: pointer.to_owned(),
         refuses: false,
     })
+}
+
+fn changes_nothing(pointer: &str) -> Diagnostic {
+    let message = "this changes nothing: other faults are there all the time that it lasts";
+    let help = "nothing to do if that is meant; otherwise another time";
+    Diagnostic::warning("SC114", pointer, message).help(help)
 }
 
 fn fault(at: u64, link: usize, action: FaultAction) -> Fault {

@@ -9,11 +9,14 @@ use models::config::*;
 use models::lp_serial::cost::{SymbolSize, VC_REFRESH_MANDATORY_UNITS, VC_REFRESH_UNIT_CODE_GROUPS};
 use models::sim_core::{Duration, Time};
 use models::voq_backpressure::csr;
+use std::collections::BTreeMap;
 
 impl Compiler<'_> {
     /// Staging of every device.
     pub fn staging(&mut self) -> Vec<StagingConfig> {
         let mut all = Vec::new();
+        // By the place of a table: its entries, and the most ports of a neighbour of a device that has it.
+        let mut tables = BTreeMap::new();
         for device in 0..self.graph.nodes.len() {
             if !self.voq.enabled {
                 // Off means off: the fabric behaves as if Part 12 did not exist (VOQ-1.1-4).
@@ -47,6 +50,8 @@ impl Compiler<'_> {
                         Diagnostic::error("SC033", pointer.clone(), message).help("one entry for each port"),
                     );
                 }
+                let most: &mut (usize, usize) = tables.entry(pointer.clone()).or_default();
+                *most = (table.len(), needed.max(most.1));
                 if let Some(queue) = table.iter().find(|queue| **queue >= 192) {
                     let message = format!("queue {queue} does not exist");
                     self.once(Diagnostic::error("SC033", pointer, message).help("allowed: queues 0 to 191"));
@@ -58,6 +63,12 @@ impl Compiler<'_> {
                 Staging::Modulo(n) => StagingConfig::Modulo(n),
                 Staging::Table(table) => StagingConfig::Table(table),
             });
+        }
+        for (pointer, (entries, most)) in tables.into_iter().filter(|(_, (entries, most))| entries > most) {
+            let message = format!(
+                "the table names the queues of {entries} ports, but no neighbour has more than {most}"
+            );
+            self.out.push(Diagnostic::warning("SC033", pointer, message).help("one entry for each port"));
         }
         all
     }

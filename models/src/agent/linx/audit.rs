@@ -47,6 +47,7 @@ pub(crate) fn audit(
                 continue;
             }
             totals.wanted += 1;
+            totals.resetting += u64::from(node.resets(connection)) + u64::from(other.resets(back));
             match (node.link(connection), other.link(back)) {
                 (Some(own), Some(theirs)) if agree(&own, &theirs) => totals.up += 1,
                 (None, None) => {}
@@ -103,6 +104,14 @@ impl Linx {
     }
 
     fn is_up(&self, connection: usize) -> bool {
-        self.node.as_ref().is_some_and(|node| node.phase(self.ids[connection]) == Phase::Connected)
+        self.is_in(connection, Phase::Connected)
+    }
+
+    fn resets(&self, connection: usize) -> bool {
+        self.is_in(connection, Phase::Resetting)
+    }
+
+    fn is_in(&self, connection: usize, phase: Phase) -> bool {
+        self.node.as_ref().is_some_and(|node| node.phase(self.ids[connection]) == phase)
     }
 }

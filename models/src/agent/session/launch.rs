@@ -307,10 +307,11 @@ impl Seat<'_> {
         part
     }
 
-    /// A message never leaves. Of one PDU of a group nobody knows how many would have got it.
+    /// A message never leaves, and nobody is told. Of one PDU of a group nobody knows how many would have got
+    /// it.
     pub(super) fn lost(&mut self, cx: &mut Cx<'_>, message: &Message) {
         let group = self.app.config.is_group(message.transmit.destination);
-        self.app.stats.pdus_lost += u64::from(message.is_pdu() && !group);
+        self.app.stats.pdus_failed += u64::from(message.is_pdu() && !group);
         if self.app.config.charted {
             let kind = SignalKind::Lost { to: message.transmit.destination, words: words(message) };
             cx.tell_at(Time(message.since), kind);

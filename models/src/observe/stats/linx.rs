@@ -230,6 +230,8 @@ pub struct LinxTotals {
     pub up: u64,
     /// Connections up at one end only, or at both with different values.
     pub half_up: u64,
+    /// Ends that came up, sent a RESET and await its answer: neither up nor ended.
+    pub resetting: u64,
     /// When the last end of all wanted connections came up, if all are up.
     pub all_up: Option<Time>,
     /// When each end of all wanted connections had been up, perhaps not all at a time; none: one never was.

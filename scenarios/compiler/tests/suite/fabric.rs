@@ -515,6 +515,14 @@ fn forward_and_reverse_map_are_one_function() {
     let mut value = scenario(json!({"chain": {"switches": 3, "endpoints_per_switch": 2}}));
     value["voq"]["staging"] = json!({"table": [0, 1]});
     assert_eq!(load(&value.to_string(), "t.json", &[]).expect_err("too short").items[0].code, "SC033");
+    // Entries for ports that no neighbour has are told. The switch in the middle has four ports; endpoints
+    // beside others have neighbours of three, but the table is that of all devices.
+    for (entries, told) in [(4, 0), (5, 1), (191, 1)] {
+        value["voq"]["staging"] = json!({"table": vec![0; entries]});
+        let plan = load(&value.to_string(), "t.json", &[]).expect("it is a warning");
+        let found = plan.warnings.items.iter().filter(|item| item.code == "SC033");
+        assert_eq!(found.count(), told, "{entries} entries");
+    }
 }
 
 fn code(value: &Value) -> &'static str {

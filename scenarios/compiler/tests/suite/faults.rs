@@ -134,6 +134,7 @@ fn a_fault_while_others_last_is_told() {
         found.map(|item| item.pointer.clone()).collect()
     };
     let outage = |link: &str, at: u64| json!({"link": link, "at": format!("{at} us"), "for": "5 us"});
+    let lanes = |link: &str, at: u64| json!([{"link": link, "at": format!("{at} us"), "retrain": "1 us"}]);
     let death = json!([{"device": "ep/1", "at": "20 us"}]);
     for (faults, expected) in [
         (json!({"outages": [outage("ep/1", 10), outage("ep/1", 12)]}), &[][..]),
@@ -155,13 +156,14 @@ fn a_fault_while_others_last_is_told() {
             ]}),
             &["/faults/silent_credits/0"],
         ),
-        // Lanes are lost, whatever else is wrong.
+        // Lanes are lost, whatever else is wrong, unless the link never comes back.
+        (json!({"dead_devices": death, "lane_losses": lanes("ep/1", 20)}), &["/faults/lane_losses/0"]),
+        (json!({"dead_devices": death, "lane_losses": lanes("ep/1", 19)}), &[]),
+        (json!({"dead_devices": death, "lane_losses": lanes("sw:*", 25)}), &[]),
+        (json!({"outages": [outage("ep/1", 20)], "lane_losses": lanes("ep/1", 22)}), &[]),
         (
-            json!({
-                "dead_devices": death,
-                "lane_losses": [{"link": "ep/1", "at": "25 us", "retrain": "1 us"}]
-            }),
-            &[],
+            json!({"outages": [{"link": "ep/1", "at": "20 us"}], "lane_losses": lanes("ep/1", 22)}),
+            &["/faults/lane_losses/0"],
         ),
     ] {
         assert_eq!(told(faults.clone()), expected, "{faults}");
