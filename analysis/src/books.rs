@@ -9,6 +9,8 @@ use models::sim_core::Time;
 
 /// Completions below this share of what was asked for are saturation, if they are not just under way.
 const COMPLETED_SHARE: f64 = 0.99;
+/// So many are under way at the end of a short run by chance.
+const FEW: f64 = 3.0;
 
 /// What became of what was asked for in the whole run: `asked = arrived + never + under_way`.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -184,7 +186,16 @@ impl Books {
     /// run that is only some twenty times as long as its latencies ends with a twentieth under way, and so
     /// much less arrives than is asked for; nothing falls behind for it.
     pub(crate) fn piles_up(&self) -> bool {
-        self.asked.saturating_sub(self.arrived) as f64 > 1.5 * self.mean + 3.0
+        self.missing() > 1.5 * self.mean + FEW
+    }
+
+    /// Whether more is missing than any short run ends with under way by chance.
+    pub(crate) fn lacks_some(&self) -> bool {
+        self.missing() > FEW
+    }
+
+    fn missing(&self) -> f64 {
+        self.asked.saturating_sub(self.arrived) as f64
     }
 }
 

@@ -4,7 +4,7 @@ use crate::books::{Above, Account, Books, FlowRate, Rate, age, ends, rate, toget
 use crate::collect::{Bin, Collector, JourneyData, OfferedBin, Segment, Spread, Tallies, Tally, senders_of};
 use crate::estimate::{
     BATCHES, Estimate, TREND_BATCHES, batched_half_width, bulges, mser5, neighbours, quantile_samples,
-    sectioned, wanders,
+    sectioned, shift, wanders,
 };
 use crate::laws;
 use crate::num::clock_text;
@@ -317,7 +317,8 @@ impl VariantReport {
             octets += rate.octets;
             report.set_rate(&rate);
             // what protocols send again is offered, and is not asked for
-            report.saturated &= report.protocol.is_none() && (report.books.piles_up() || slows(&bins));
+            report.saturated &= report.protocol.is_none()
+                && (report.books.piles_up() || report.books.lacks_some() && slows(&bins));
             report.saturated |= report.books.grows(run.outcome.end.0);
             report.set_loops(sources_of(&run.config, index as u16));
             // who has sent all that it had to is not saturated
@@ -858,15 +859,26 @@ fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window 
     }
 }
 
-/// Whether who arrives in the second half of a run takes longer than all by a twentieth or more: a queue that
-/// grows slowly, or in bursts, may have no more in it at the end of a run than it had on average.
+/// Whether who arrives in the second half of a run takes longer than all by a twentieth or more, and not by
+/// chance: a queue that grows slowly, or in bursts, may have no more in it at the end of a run than it had on
+/// average.
 fn slows(bins: &[Bin]) -> bool {
-    let mean = |bins: &[Bin]| {
-        let packets: u64 = bins.iter().map(|bin| bin.packets).sum();
-        ratio(bins.iter().map(|bin| bin.latency_ps).sum(), packets.into())
-    };
+    let mean = |range: std::ops::Range<usize>| mean(&bins[range], |bin| bin.latency_ps);
+    let parts = TREND_BATCHES.min(bins.len());
+    let edge = |part: usize| part * bins.len() / parts;
+    let series: Vec<f64> = (0..parts).filter_map(|part| mean(edge(part)..edge(part + 1))).collect();
     // Where nothing has arrived nothing takes longer.
-    mean(&bins[bins.len() / 2..]) > 1.05 * mean(bins)
+    let longer = mean(bins.len() / 2..bins.len()).zip(mean(0..bins.len()));
+    longer.is_some_and(|(second, all)| second > (1.0 + LONGER) * all) && shift(&series, LONGER).is_some()
+}
+
+/// By so much longer packets of the second half take where they take longer.
+const LONGER: f64 = 0.05;
+
+/// Mean of the packets of some bins; `None`: there are none.
+fn mean(bins: &[Bin], of: fn(&Bin) -> u128) -> Option<f64> {
+    let packets: u64 = bins.iter().map(|bin| bin.packets).sum();
+    (packets > 0).then(|| ratio(bins.iter().map(of).sum(), packets.into()))
 }
 
 /// The window, not steady if somebody is done in it and others go on: the load is another one from then on.
@@ -919,10 +931,6 @@ fn settled(collector: &Collector, window: Window) -> Window {
     let series = |value: &dyn Fn(std::ops::Range<usize>) -> Option<f64>| -> Vec<f64> {
         let edge = |part: usize| window.from_bin + part * bins / parts.max(1);
         (0..parts).filter_map(|part| value(edge(part)..edge(part + 1))).collect()
-    };
-    let mean = |bins: &[Bin], of: fn(&Bin) -> u128| {
-        let packets: u64 = bins.iter().map(|bin| bin.packets).sum();
-        (packets > 0).then(|| ratio(bins.iter().map(of).sum(), packets.into()))
     };
     let load = series(&|range| {
         let flows = collector.flows().iter();

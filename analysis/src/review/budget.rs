@@ -2,8 +2,8 @@
 
 use crate::num::count_text;
 use models::config::{
-    Carrier, Destinations, DeviceModel, Egress, FabricConfig, FaultAction, LinkConfig, NO_OWNER, PartConfig,
-    ProtocolConfig, Sizes, SourceConfig,
+    Arrivals, Carrier, Destinations, DeviceModel, Egress, FabricConfig, FaultAction, LinkConfig, NO_OWNER,
+    PartConfig, ProtocolConfig, Sizes, SourceConfig,
 };
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +41,7 @@ impl Budget {
     }
 
     /// `loads`: of each flow of the file, share of the time that each source keeps its injection link busy.
+    /// One with a constant interval says it itself: its share is another one on links of another speed.
     pub fn new(config: &FabricConfig, loads: &BTreeMap<u16, (u64, u64)>) -> Self {
         Self::within(config, loads, PAIRS_MAX)
     }
@@ -66,9 +67,13 @@ impl Budget {
         for source in config.all_sources().filter(|source| source.limit > 0) {
             // what protocols answer and repeat is not known before
             let load = loads.get(&source.flow).copied().filter(|_| !run.contains(&source.flow));
-            let load = load.map_or(f64::NAN, |(num, den)| num as f64 / den as f64);
             let times: Vec<f64> = ways.kinds.iter().map(|link| packet_time(source, link)).collect();
             let Some((_, injection)) = ways.peers[ways.place((source.endpoint, 0))] else { continue };
+            let share = |(num, den): (u64, u64)| num as f64 / den as f64;
+            let load = load.map_or(f64::NAN, |load| match source.arrivals {
+                Arrivals::Constant { interval, .. } => times[injection] / share(interval),
+                _ => share(load),
+            });
             for (flow, id, share) in destinations(source) {
                 let sums = sums[usize::from(flow)].get_or_insert_with(|| vec![0.0; ways.peers.len()]);
                 ways.follow(source.endpoint, id, &mut |place, kind| {
@@ -328,6 +333,39 @@ mod tests {
         let [first, last] = [(0, 0), (3, 1)].map(|port| budget.flows[0][&port]);
         assert!((first - 0.5).abs() < 1e-12 && (last - 0.5 * 32.0 * 6_700.0 / 33.0 / 11_200.0).abs() < 1e-12);
         assert!((budget.flows[1][&(3, 2)] - 0.5 * 12_000.0 / 11_200.0).abs() < 1e-12);
+    }
+
+    /// A packet of 280 characters every 500 ns takes 448 ns of a link of one lane, and 112 ns of four: 89.6
+    /// and
+    /// 22.4 %, and both together 44.8 % of the link that they share, whichever source comes last.
+    #[test]
+    fn an_interval_is_another_load_on_a_link_of_another_speed() {
+        for slow in ["ep/0", "ep/1"] {
+            let text = format!(
+                r#"{{"name": "z", "run": {{"until": "1 us"}}, "topology": {{"single_switch": {{"ports": 3}}}},
+                "overrides": [{{"link": "{slow}", "links": {{"width": "1x"}}}}],
+                "traffic": [{{"name": "c", "from": ["ep/0", "ep/1"], "to": "ep/2", "size": 256,
+                    "arrivals": {{"constant": {{"interval": "500 ns"}}}}}}]}}"#
+            );
+            let plan =
+                scenarios::load(&text, "z", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+            let own = &plan.variants[0].offered[0];
+            assert_eq!((own.load, own.load_most), (Some((28, 125)), Some((112, 125))));
+            let config = &plan.variants[0].config;
+            let budget = Budget::new(config, &BTreeMap::from([(0, own.load.unwrap())]));
+            for (port, law) in [("ep/0", 0.224), ("ep/1", 0.224)]
+                .map(|(name, law)| (name, law * if name == slow { 4.0 } else { 1.0 }))
+            {
+                let device = config.devices.iter().position(|device| device.path == port).unwrap();
+                assert!((budget.flows[0][&(device as u32, 0)] - law).abs() < 1e-12, "{slow} is slow, {port}");
+            }
+            let sw = config.devices.iter().position(|device| device.path == "sw").unwrap();
+            assert!((budget.flows[0][&(sw as u32, 2)] - 0.448).abs() < 1e-12);
+            assert!(
+                scenarios::check_report(&plan)
+                    .contains("2 sources, load 28/125 to 112/125 of the link of each")
+            );
+        }
     }
 
     /// Two loads of 0.6 to one endpoint are 120 % of its link, and one of 0.3 to another one is less than

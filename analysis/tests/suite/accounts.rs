@@ -435,6 +435,26 @@ fn forged_until(until: &str, at: &str, ahead: u16) -> VariantReport {
     report(&star(2, until, flow))
 }
 
+/// A fifth of a link, beside another endpoint that is offered 0.8 of its own: nothing falls behind, however
+/// short the run is, although one or two of some ninety packets are on their way at its end, and those of the
+/// second half may take longer by chance.
+#[test]
+fn short_runs_that_keep_up_do_not_fall_behind() {
+    let flow = |name: &str, from: Value, to: &str, load: f64| {
+        let arrivals = json!({"poisson": {"load": load}});
+        json!({"name": name, "from": from, "to": to, "arrivals": arrivals})
+    };
+    for seed in 1..=100 {
+        let mut scenario = star(4, "50 us", flow("victim", json!("ep/0"), "ep/3", 0.2));
+        scenario["seed"] = json!(seed);
+        let hot = flow("hot", json!(["ep/0", "ep/1"]), "ep/2", 0.4);
+        scenario["traffic"].as_array_mut().unwrap().push(hot);
+        let report = report(&scenario);
+        let [asked, arrived, ..] = books(&report);
+        assert!(!report.flows[0].falls_behind, "seed {seed}: {arrived} of {asked}");
+    }
+}
+
 /// Data beyond the window makes its receiver send a RESET. Until that is answered its end is neither up nor
 /// ended, and was in no count. By hand, the ends that are up, reset, and have ended, one state after the
 /// other: the RESET leaves, reaches the other end, and its answer comes back; then they connect anew.

@@ -137,6 +137,7 @@ impl Port {
             doorbells_out: doorbell::Sender::new(doorbell::Options {
                 first_tid: DOORBELL_TIDS,
                 response_timeout: timeout,
+                linger: patience,
                 retry_delay,
                 ..doorbell::Options::default()
             }),
@@ -144,6 +145,7 @@ impl Port {
             io: Requester::new(requester::Options {
                 last_tid: REGISTER_TIDS - 1,
                 response_timeout: timeout,
+                linger: patience,
                 window: REGISTER_TIDS,
                 ..requester::Options::default()
             }),
@@ -151,6 +153,7 @@ impl Port {
                 first_tid: REGISTER_TIDS,
                 last_tid: DOORBELL_TIDS - 1,
                 response_timeout: timeout,
+                linger: patience,
                 ..requester::Options::default()
             }),
             accesses: BTreeMap::new(),

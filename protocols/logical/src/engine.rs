@@ -33,6 +33,7 @@ pub mod doorbell;
 pub mod io;
 pub mod message;
 pub mod stream;
+mod tids;
 
 pub use divisible::Divisible;
 

@@ -380,7 +380,7 @@ impl Traffic<'_> {
         }
         let mix = Arc::new(sizes.clone());
         let mut used = 0;
-        let mut load = None;
+        let mut loads: Option<[Ratio; 2]> = None;
         for (source, destinations) in places {
             self.check_reach(c, &at, source, &destinations);
             let time = if has_program { Ratio::whole(1) } else { kind.mean_time(c, source, flow, &sizes) };
@@ -396,7 +396,9 @@ impl Traffic<'_> {
                 return;
             };
             if let Some(own) = own {
-                load = own.pair();
+                let [least, most] = loads.unwrap_or([own; 2]);
+                let least = if own.is_below(least) { own } else { least };
+                loads = Some([least, if most.is_below(own) { own } else { most }]);
                 let lasts = flow.limit.and_then(|limit| {
                     time.over(own)?.times(Ratio::whole(limit.into()))?.rounded()?.checked_add(start.0)
                 });
@@ -450,7 +452,8 @@ impl Traffic<'_> {
                 format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
             c.out.push(Diagnostic::error("SC047", at, message).help("add sources or destinations"));
         }
-        self.demand.offered.push(Offered { flow: index, sources: used, load });
+        let [load, load_most] = [0, 1].map(|which| loads.and_then(|loads| loads[which].pair()));
+        self.demand.offered.push(Offered { flow: index, sources: used, load, load_most });
     }
 
     fn warn_overload(&self, c: &mut Compiler<'_>) {

@@ -116,7 +116,10 @@ pub struct Offered {
     pub flow: u16,
     /// Number of sources.
     pub sources: u32,
-    /// Share of time that each source would keep its injection link busy: numerator, denominator. `None` for
+    /// Share of time that each source would keep its injection link busy: numerator, denominator; the least
+    /// of all. Only of sources with an interval on links of unlike speed is it not the same. `None` for
     /// closed loops and traces.
     pub load: Option<(u64, u64)>,
+    /// The most.
+    pub load_most: Option<(u64, u64)>,
 }

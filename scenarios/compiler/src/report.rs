@@ -420,9 +420,12 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
     let line = |offered: &crate::plan::Offered| {
         let name = variant.labels.flows.get(usize::from(offered.flow)).cloned().unwrap_or_default();
         let load = match offered.load {
-            Some((num, den)) => {
+            Some(least) => {
                 let whose = if offered.sources == 1 { "its link" } else { "the link of each" };
-                format!("load {} of {whose}", Ratio::new(u128::from(num), u128::from(den)))
+                let text = |(num, den): (u64, u64)| Ratio::new(num.into(), den.into()).to_string();
+                let to = offered.load_most.filter(|most| *most != least);
+                let to = to.map_or(String::new(), |most| format!(" to {}", text(most)));
+                format!("load {}{to} of {whose}", text(least))
             }
             None => "load not known before the run".into(),
         };

@@ -7,6 +7,7 @@
 //! writes gives its doorbells a range of their own.
 
 use super::deadlines::Deadlines;
+use super::tids::Tids;
 use super::{check_request_priority, insert_by_priority};
 use crate::wire::doorbell::Doorbell;
 use crate::wire::response::Status;
@@ -22,14 +23,22 @@ pub struct Options {
     pub last_tid: u8,
     /// A doorbell that is not answered for so long is lost.
     pub response_timeout: u64,
+    /// For so long at least its ID is not given to another, and longer if there are others.
+    pub linger: u64,
     /// From a *retry* response until the doorbell is sent again.
     pub retry_delay: u64,
 }
 
 impl Default for Options {
-    /// All transaction IDs, 1 ms for a response, immediate retry.
+    /// All transaction IDs, 1 ms for a response, 3 ms of rest, immediate retry.
     fn default() -> Self {
-        Self { first_tid: 0, last_tid: u8::MAX, response_timeout: 1_000_000_000, retry_delay: 0 }
+        Self {
+            first_tid: 0,
+            last_tid: u8::MAX,
+            response_timeout: 1_000_000_000,
+            linger: 3_000_000_000,
+            retry_delay: 0,
+        }
     }
 }
 
@@ -124,8 +133,7 @@ pub struct Sender {
     active: BTreeMap<u8, (Ring, State)>,
     /// One entry for each outstanding or held doorbell.
     deadlines: Deadlines<u8>,
-    /// The ID given last.
-    last_tid: u8,
+    tids: Tids,
     events: VecDeque<Event>,
     counters: SenderCounters,
 }
@@ -137,14 +145,13 @@ impl Sender {
     /// If the range of transaction IDs is empty.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        assert!(options.first_tid <= options.last_tid, "transaction IDs: at least one");
         Self {
             options,
             waiting: VecDeque::new(),
             again: VecDeque::new(),
             active: BTreeMap::new(),
             deadlines: Deadlines::new(),
-            last_tid: options.last_tid,
+            tids: Tids::new(options.first_tid, options.last_tid, options.linger),
             events: VecDeque::new(),
             counters: SenderCounters::default(),
         }
@@ -169,8 +176,13 @@ impl Sender {
         }
         let (ring, state) = match self.active.get_mut(&tid) {
             Some((ring, state)) if ring.destination == source => (*ring, state),
-            _ => {
+            Some(_) => {
                 self.counters.unsolicited += 1;
+                return;
+            }
+            None => {
+                self.counters.unsolicited += 1;
+                self.tids.came_late(tid);
                 return;
             }
         };
@@ -182,6 +194,7 @@ impl Sender {
         match status {
             Status::Done => {
                 self.active.remove(&tid);
+                self.tids.free(tid);
                 self.events.push_back(Event::Sent { token: ring.token });
             }
             Status::Retry if self.options.retry_delay == 0 => self.send_again(tid),
@@ -190,7 +203,10 @@ impl Sender {
                 *state = State::Held { until };
                 self.deadlines.set(until, tid);
             }
-            Status::Error => self.fail(tid, Failure::ErrorResponse),
+            Status::Error => {
+                self.tids.free(tid);
+                self.fail(tid, Failure::ErrorResponse);
+            }
         }
     }
 
@@ -201,9 +217,11 @@ impl Sender {
                 self.send_again(tid);
             } else {
                 self.counters.timeouts += 1;
+                self.tids.rest(now, tid);
                 self.fail(tid, Failure::Timeout);
             }
         }
+        self.tids.handle_timeout(now);
     }
 
     /// The next packet: repetitions first within a priority, since they hold an ID. Its response is awaited
@@ -211,12 +229,11 @@ impl Sender {
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit> {
         let again = self.again.front().map(|&(priority, _)| priority);
         let waiting = self.waiting.front().map(|ring| ring.priority);
-        let new_one = if again >= waiting { None } else { self.free_tid() };
+        let new_one = if again >= waiting { None } else { self.tids.take() };
         let tid = match new_one {
             Some(tid) => {
                 let ring = self.waiting.pop_front().expect("looked at");
                 self.active.insert(tid, (ring, State::Ready));
-                self.last_tid = tid;
                 tid
             }
             None => self.again.pop_front()?.1,
@@ -238,13 +255,13 @@ impl Sender {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<u64> {
-        self.deadlines.next()
+        self.deadlines.next().into_iter().chain(self.tids.next()).min()
     }
 
     /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        !self.again.is_empty() || !self.waiting.is_empty() && self.active.len() < self.tids()
+        !self.again.is_empty() || !self.waiting.is_empty() && self.tids.has_one()
     }
 
     /// Doorbells that hold a transaction ID.
@@ -257,25 +274,6 @@ impl Sender {
     #[must_use]
     pub const fn counters(&self) -> SenderCounters {
         self.counters
-    }
-
-    fn tids(&self) -> usize {
-        usize::from(self.options.last_tid - self.options.first_tid) + 1
-    }
-
-    /// The next free ID after the one given last, so that a late response finds its ID unused for as long as
-    /// possible.
-    fn free_tid(&self) -> Option<u8> {
-        if self.active.len() == self.tids() {
-            return None;
-        }
-        let Options { first_tid, last_tid, .. } = self.options;
-        let follows = |tid: u8| if tid == last_tid { first_tid } else { tid + 1 };
-        let mut tid = follows(self.last_tid);
-        while self.active.contains_key(&tid) {
-            tid = follows(tid);
-        }
-        Some(tid)
     }
 
     fn send_again(&mut self, tid: u8) {

@@ -358,6 +358,40 @@ fn transaction_ids_are_given_in_turn_and_only_once_at_a_time() {
     assert_eq!(requester.active(), 3);
 }
 
+/// A response that comes late finds nobody who has its transaction ID, as long as there are others. By hand,
+/// four IDs, each request given up after 1 000: the fifth waits until the first ID has rested for 5 000, or a
+/// response is there after all.
+#[test]
+fn a_late_response_is_not_taken_for_that_of_another_request() {
+    let options = Options { last_tid: 3, retries: 0, window: 1, linger: 5_000, ..options() };
+    let asked = || {
+        let mut requester = Requester::new(options);
+        for token in 0..6 {
+            requester.submit(order(token, read(0x1000, 0, 8))).unwrap();
+        }
+        for now in (0..4).map(|n| n * TIMEOUT) {
+            requester.handle_timeout(now);
+            assert!(requester.poll_transmit(now).is_some(), "at {now}");
+        }
+        requester.handle_timeout(4 * TIMEOUT);
+        assert!(!requester.wants_transmit() && requester.poll_transmit(4 * TIMEOUT).is_none());
+        while requester.poll_event().is_some() {}
+        requester
+    };
+    let tid = |transmit: Option<Transmit<Data>>| match transmit.expect("one is free").body {
+        Body::Read(read) => read.src_tid(),
+        other => panic!("{other:?}"),
+    };
+    let mut patient = asked();
+    assert_eq!(patient.poll_timeout(), Some(TIMEOUT + 5_000));
+    patient.handle_timeout(TIMEOUT + 5_000);
+    assert_eq!(tid(patient.poll_transmit(TIMEOUT + 5_000)), 0);
+    let mut answered = asked();
+    answered.handle_response(DEVICE, Response::Data { target_tid: 2, payload: vec![0; 8] });
+    assert_eq!((answered.poll_event(), answered.counters().unsolicited), (None, 1));
+    assert_eq!(tid(answered.poll_transmit(4_500)), 2);
+}
+
 #[test]
 fn windows_bound_what_is_under_way() {
     let options = Options { window: 2, maintenance_window: 1, ..options() };

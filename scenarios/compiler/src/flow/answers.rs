@@ -2,14 +2,17 @@
 //! response belongs.
 
 use super::messages::{self, Carried};
+use super::session::timers::OPEN;
 use super::transfer::Clock;
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::units::time_text;
 use models::agent::echo::EchoConfig;
 use models::config::*;
+use models::linx_riocm::wire::Kind;
 use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
 use models::path::Roads;
+use models::session_management::register::Contact;
 use models::transfer_rate::Software;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,29 +129,17 @@ impl<'a> Client<'a> {
         self.wire(PacketClass::Response, data)
     }
 
-    /// Who answers a question to an id, and how long both take without competition, ps.
-    fn round_trip(
-        &self,
-        config: &FabricConfig,
-        roads: &Roads<'_>,
-        id: u32,
-        asked: &Question,
-    ) -> Option<(u32, u64)> {
-        let AgentConfig { device, id: own, .. } = *self.agent;
-        let answers = *config.owners.get(id as usize)?;
-        let priority = self.source.priority;
-        let there = way(roads, (device, id), priority, &asked.packets)?;
-        let back = way(roads, (answers, own), priority + 1, &asked.answer)?;
-        let software = |device: u32| roads.agent(device).map(|agent| Software::shortest(&agent.host));
-        let services = match asked.hosts {
-            Hosts::Both => {
-                let of = |device: u32| software(device).map_or(0, |own| own.rx.saturating_add(own.tx));
-                of(device).saturating_add(of(answers))
-            }
-            Hosts::Asking => software(device).map_or(0, |own| own.tx),
-            Hosts::Nobody => 0,
+    /// All that it asks.
+    fn asked(&self, c: &Compiler<'_>) -> Vec<Asked<'a>> {
+        let Client { agent, source, .. } = *self;
+        let questions = self.lengths().into_iter().flat_map(|octets| self.questions(c, octets));
+        let asked = |question| Asked {
+            agent,
+            priority: source.priority,
+            to: To::Destinations(&source.destinations),
+            question,
         };
-        Some((answers, there.saturating_add(back).saturating_add(services)))
+        questions.map(asked).collect()
     }
 
     /// What is waited for where so many octets are sent.
@@ -168,15 +159,108 @@ impl<'a> Client<'a> {
                 within: clock.fabric(timeout),
             })
         });
-        let single = response.map(|answer| Question {
-            words: [format!("a message or request of {octets} octets"), "counts as lost".into()],
-            at: format!("{}/host/response_timeout", c.devices[self.agent.device as usize].origin),
-            packets,
-            answer,
-            hosts: Hosts::Nobody,
-            within: clock.fabric(self.agent.response_timeout),
-        });
+        let words = [format!("a message or request of {octets} octets"), "counts as lost".into()];
+        let single = response.map(|answer| unanswered(c, self.agent, words, packets, answer));
         reply.into_iter().chain(single).collect()
+    }
+}
+
+/// Packets of which each has a response, by hardware.
+fn unanswered(
+    c: &Compiler<'_>,
+    agent: &AgentConfig,
+    words: [String; 2],
+    packets: Vec<u32>,
+    answer: Vec<u32>,
+) -> Question {
+    Question {
+        words,
+        at: format!("{}/host/response_timeout", c.devices[agent.device as usize].origin),
+        packets,
+        answer,
+        hosts: Hosts::Nobody,
+        within: Clock(agent.clock).fabric(agent.response_timeout),
+    }
+}
+
+/// What the nodes of LINX and of session management send each other in messages of type 11: the shortest, and
+/// without them there is no connection and no conduit.
+fn of_protocols<'a>(
+    c: &Compiler<'_>,
+    agent: &'a AgentConfig,
+    protocol: &'a ProtocolConfig,
+) -> Option<Asked<'a>> {
+    let (what, octets, segment, priority, to) = match protocol {
+        ProtocolConfig::Linx(node) => {
+            let Carrier::Message { segment, .. } = node.carrier else { return None };
+            let octets = Kind::Request.header_octets() as u32;
+            ("a CONN_REQ", octets, segment, node.connection_priority, To::Linx(&node.peers))
+        }
+        ProtocolConfig::Session(node) => ("an OPEN", OPEN, node.segment, node.priority, To::Conduits(node)),
+        _ => return None,
+    };
+    let wire = |class, octets| packet_bytes(class, agent.ids, octets, AddressSize::Bits34).ok();
+    let packets = messages::packets(Carried::Message { segment: segment.into() }, octets);
+    let packets = packets
+        .into_iter()
+        .flat_map(|(count, class, payload)| std::iter::repeat_n(wire(class, payload), count as usize));
+    let answer = vec![wire(PacketClass::Response, 0)?];
+    let words = [format!("{what} of {octets} octets"), "counts as lost".into()];
+    let question = unanswered(c, agent, words, packets.collect::<Option<_>>()?, answer);
+    Some(Asked { agent, priority, to, question })
+}
+
+/// To whom a question goes.
+enum To<'a> {
+    Destinations(&'a Destinations),
+    Linx(&'a [u16]),
+    /// To those that take management messages in a mailbox.
+    Conduits(&'a SessionConfig),
+}
+
+impl To<'_> {
+    fn ids(&self) -> Vec<u32> {
+        match self {
+            To::Destinations(destinations) => destinations.ids().collect(),
+            To::Linx(peers) => peers.iter().map(|peer| u32::from(*peer)).collect(),
+            To::Conduits(node) => {
+                let in_messages = |peer: &u32| {
+                    let peer = u16::try_from(*peer).ok().and_then(|peer| node.directory.get(&peer));
+                    peer.is_some_and(|peer| matches!(peer.contact, Contact::Mailbox(_)))
+                };
+                let peers = node.creates.iter().flat_map(|creates| creates.peers.iter().copied());
+                peers.filter(in_messages).collect()
+            }
+        }
+    }
+}
+
+/// A question and to whom it goes.
+struct Asked<'a> {
+    agent: &'a AgentConfig,
+    priority: u8,
+    to: To<'a>,
+    question: Question,
+}
+
+impl Asked<'_> {
+    /// Who answers at an id, and how long both ways take without competition, ps.
+    fn round_trip(&self, config: &FabricConfig, roads: &Roads<'_>, id: u32) -> Option<(u32, u64)> {
+        let asked = &self.question;
+        let AgentConfig { device, id: own, .. } = *self.agent;
+        let answers = *config.owners.get(id as usize)?;
+        let there = way(roads, (device, id), self.priority, &asked.packets)?;
+        let back = way(roads, (answers, own), self.priority + 1, &asked.answer)?;
+        let software = |device: u32| roads.agent(device).map(|agent| Software::shortest(&agent.host));
+        let services = match asked.hosts {
+            Hosts::Both => {
+                let of = |device: u32| software(device).map_or(0, |own| own.rx.saturating_add(own.tx));
+                of(device).saturating_add(of(answers))
+            }
+            Hosts::Asking => software(device).map_or(0, |own| own.tx),
+            Hosts::Nobody => 0,
+        };
+        Some((answers, there.saturating_add(back).saturating_add(services)))
     }
 }
 
@@ -284,36 +368,34 @@ fn warn_of_registers(c: &mut Compiler<'_>, config: &FabricConfig) {
 /// each setting of such a time, of what lacks most.
 pub(super) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
     warn_of_registers(c, config);
-    let agents = config.agents.iter();
-    let clients: Vec<Client<'_>> = agents
-        .flat_map(|agent| agent.parts.iter().filter_map(|part| Client::of(config, agent, part)))
-        .collect();
-    if clients.is_empty() {
+    let parts = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
+    let asked = parts.flat_map(|(agent, part)| {
+        let client = Client::of(config, agent, part).map(|client| client.asked(c));
+        client.into_iter().flatten().chain(of_protocols(c, agent, &part.protocol))
+    });
+    let asked: Vec<Asked<'_>> = asked.collect();
+    if asked.is_empty() {
         return;
     }
     let (extremes, mut roads) = (Extremes::of(config), None);
     let mut found: BTreeMap<String, (u64, String)> = BTreeMap::new();
-    for client in &clients {
-        for question in client.lengths().into_iter().flat_map(|octets| client.questions(c, octets)) {
-            // Ways are followed only where one can be too long: there are many.
-            if extremes.answered(&question) < question.within {
+    for asked in &asked {
+        let question = &asked.question;
+        // Ways are followed only where one can be too long: there are many.
+        if extremes.answered(question) < question.within {
+            continue;
+        }
+        let roads = roads.get_or_insert_with(|| Roads::new(config));
+        for id in asked.to.ids() {
+            let Some((answers, takes)) = asked.round_trip(config, roads, id) else { continue };
+            let lack = takes.saturating_sub(question.within);
+            let most = found.get(&question.at).map_or(0, |found| found.0);
+            if lack <= most {
                 continue;
             }
-            let roads = roads.get_or_insert_with(|| Roads::new(config));
-            for id in client.source.destinations.ids() {
-                let Some((answers, takes)) = client.round_trip(config, roads, id, &question) else {
-                    continue;
-                };
-                let lack = takes.saturating_sub(question.within);
-                let most = found.get(&question.at).map_or(0, |found| found.0);
-                if lack <= most {
-                    continue;
-                }
-                let words = question.words.each_ref().map(String::as_str);
-                let devices = [client.agent.device, answers];
-                let message = too_early(c, words, devices, [takes, question.within]);
-                found.insert(question.at.clone(), (lack, message));
-            }
+            let words = question.words.each_ref().map(String::as_str);
+            let message = too_early(c, words, [asked.agent.device, answers], [takes, question.within]);
+            found.insert(question.at.clone(), (lack, message));
         }
     }
     for (at, (_, message)) in found {

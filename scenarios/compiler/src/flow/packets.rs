@@ -152,7 +152,7 @@ impl Traffic<'_> {
                 ftype: 0,
             });
         }
-        self.demand.offered.push(Offered { flow: index, sources, load: None });
+        self.demand.offered.push(Offered { flow: index, sources, load: None, load_most: None });
     }
 }
 

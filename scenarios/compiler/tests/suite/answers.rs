@@ -1,8 +1,9 @@
 //! Times that are over before an answer can be there: told where a run without other traffic gets none.
 
 use crate::watched::watched;
+use models::Probe;
 use models::agent::echo::EchoTotals;
-use models::probe::ProtocolFact;
+use models::probe::{Journey, ProtocolFact};
 use scenarios::load;
 use serde_json::{Value, json};
 
@@ -111,4 +112,104 @@ fn a_host_that_cannot_wait_for_registers_is_told() {
     assert!(set_up(least.0).1 > 0, "{least:?}");
     let told = set_up(least.0).0.remove(0);
     assert!(told.contains("from \"ep/0\" to \"ep/2\""), "{told}");
+}
+
+/// One flow over LINX or session management whose nodes talk in messages: what is told, and how many messages
+/// counted as lost before anybody connected.
+fn connects(flow: &Value, timeout: u64) -> (Vec<String>, bool) {
+    let mut own = json!({"name": "f", "from": "ep/0", "to": "ep/1"});
+    own.as_object_mut().unwrap().extend(flow.as_object().unwrap().clone());
+    let value = json!({
+        "name": "t",
+        "topology": {"single_switch": {"ports": 2}},
+        "endpoint": {"host": {"response_timeout": format!("{timeout} ps")}},
+        "traffic": [own],
+        "run": {"until": "400 us", "warmup": "0 ps", "sample_every": "off"}
+    });
+    let plan = load(&value.to_string(), "t.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    let told = plan.warnings.items.iter().filter(|item| item.code == "SC118");
+    let told = told.map(|item| item.message.clone()).collect();
+    let ((), outcome) = watched::<()>(&value);
+    (told, outcome.protocols[0].facts[ProtocolFact::Failed as usize] > 0)
+}
+
+/// By hand, on the links above: a CONN_REQ of 16 octets is 24 of a packet, an OPEN of 24 is 32, and the
+/// response of hardware 8, each with a symbol of 8 and 180 ns on its way.
+#[test]
+fn messages_of_linx_and_sessions_that_cannot_be_answered_in_time_are_told() {
+    let linx = json!({"linx": {}});
+    let session = json!({"session": {}});
+    for (flow, what, law) in [
+        (linx, "a CONN_REQ of 16 octets", 360_000 + 800 * (32 + 16)),
+        (session, "an OPEN of 24 octets", 360_000 + 800 * (40 + 16)),
+    ] {
+        let (told, lost) = connects(&flow, law - 1);
+        assert!(told.len() == 1 && told[0].starts_with(what) && lost, "{flow}: {told:?}");
+        let (told, _) = connects(&flow, law);
+        assert!(told.is_empty(), "{flow}: {told:?}");
+    }
+}
+
+/// The shortest round trip.
+#[derive(Default)]
+struct Shortest(Option<u64>);
+
+impl Probe for Shortest {
+    fn round_trip(&mut self, whole: &Journey) {
+        self.0 = Some(self.0.map_or(whole.latency(), |least| least.min(whole.latency())));
+    }
+}
+
+/// Requests that are given up while a link is down are answered when it is up again. Their transaction IDs
+/// rest, so no answer ends the request of another: no round trip is shorter than four links of 40 ns, two
+/// pipelines of 100 ns, and on two links each a read of 12 octets and a response of 16, with a symbol of 8.
+/// IDs for reads are 112: so many are given up at most, 4 in each 2 us of 50 us, or one in each of 200 us.
+#[test]
+fn late_answers_end_nobody_elses_request() {
+    let read = json!({"rpc": {"via": "read", "response": 8}});
+    let write = json!({"rpc": {"via": "write"}, "size": 8});
+    for (backlog, how, outage) in [(4, &read, 50), (4, &write, 50), (1, &read, 200), (16, &read, 13)] {
+        let mut flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "limit": 600,
+            "arrivals": {"saturated": {"backlog": backlog}}
+        });
+        flow.as_object_mut().unwrap().extend(how.as_object().unwrap().clone());
+        let value = json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"host": {"response_timeout": "2 us"}},
+            "traffic": [flow],
+            "faults": {"outages": [{"link": "ep/1", "at": "10 us", "for": format!("{outage} us")}]},
+            "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
+        });
+        let (shortest, outcome) = watched::<Shortest>(&value);
+        let least = shortest.0.expect("some are answered");
+        assert!(outcome.protocols[0].requests > 600, "some are sent again: {how}");
+        assert!(least >= 360_000 + 800 * (28 + 16), "{backlog} {how}, {outage} us: {least} ps");
+    }
+}
+
+/// A host that sets the fabric up gives an endpoint up whose link is down, and finds all others, however long
+/// that lasts: the answers that come later belong to accesses that have ended.
+#[test]
+fn late_answers_to_register_accesses_lose_no_device() {
+    for ns in (9_000..28_000).step_by(950) {
+        let value = json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 6}},
+            "configure": {"fabric": {"host": "ep/0"}},
+            "endpoint": {"host": {"response_timeout": "2 us"}},
+            "traffic": [{"name": "f", "from": "ep/3", "to": "ep/4", "limit": 1,
+                "arrivals": {"constant": {"interval": "10 us"}}}],
+            "faults": {"outages": [{"link": "ep/1", "at": "6 us", "for": format!("{ns} ns")}]},
+            "run": {"until": "400 us", "warmup": "0 ps", "sample_every": "off", "stall_after": "off"}
+        });
+        let ((), outcome) = watched::<()>(&value);
+        let report = outcome.enumeration.expect("a host");
+        assert_eq!(
+            (report.devices.len(), report.unnamed <= 1, report.problems <= 1),
+            (6, true, true),
+            "{ns} ns"
+        );
+    }
 }

@@ -1,8 +1,9 @@
 //! The side that asks.
 //!
 //! A request under way is known by its transaction ID. IDs are unique over all destinations, and given out in
-//! turn, so that a late response finds its ID unused for as long as possible. A request that is sent again
-//! gets a new one: a response to the first sending then belongs to nothing, and cannot be mistaken.
+//! turn. A request that is sent again gets a new one, and the one of a request that was not answered in time
+//! rests until its response comes, or for [`Options::linger`] if there is no other: a response that comes
+//! later than that may be taken for that of another request.
 //!
 //! Whoever gets no response cannot know whether the request was carried out. Reads, writes and maintenance
 //! are sent again, up to [`Options::retries`] times: carrying them out twice is like carrying them out once.
@@ -10,6 +11,7 @@
 //! to read it back in any case, Part 3 §3.5.2.) Atomic operations are never sent again.
 
 use crate::engine::deadlines::Deadlines;
+use crate::engine::tids::Tids;
 use crate::engine::{check_request_priority, insert_by_priority};
 use crate::wire::maintenance::Operation as MaintenanceOperation;
 use crate::wire::read::Operation as ReadOperation;
@@ -26,6 +28,8 @@ pub struct Options {
     pub last_tid: u8,
     /// A request that is not answered for so long is sent again, or given up.
     pub response_timeout: u64,
+    /// For so long at least its ID is not given to another.
+    pub linger: u64,
     /// How often it is sent again.
     pub retries: u8,
     /// Reads, writes and atomic operations under way at a time, at least 1.
@@ -35,12 +39,13 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// IDs 0 to 127, 1 ms for a response, 3 repetitions, 16 requests, 1 maintenance request.
+    /// IDs 0 to 127, 1 ms for a response, 3 ms of rest, 3 repetitions, 16 requests, 1 maintenance request.
     fn default() -> Self {
         Self {
             first_tid: 0,
             last_tid: 127,
             response_timeout: 1_000_000_000,
+            linger: 3_000_000_000,
             retries: 3,
             window: 16,
             maintenance_window: 1,
@@ -199,8 +204,7 @@ pub struct Requester<P> {
     maintenance_active: u8,
     /// One entry for each active request.
     deadlines: Deadlines<u8>,
-    /// The ID given last.
-    last_tid: u8,
+    tids: Tids,
     events: VecDeque<Event<P>>,
     counters: Counters,
 }
@@ -212,7 +216,6 @@ impl<P: Clone + Payload> Requester<P> {
     /// If the range of transaction IDs is empty, or a window is 0.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        assert!(options.first_tid <= options.last_tid, "transaction IDs: at least one");
         assert!(options.window > 0 && options.maintenance_window > 0, "requests under way: at least one");
         Self {
             options,
@@ -221,7 +224,7 @@ impl<P: Clone + Payload> Requester<P> {
             active: BTreeMap::new(),
             maintenance_active: 0,
             deadlines: Deadlines::new(),
-            last_tid: options.last_tid,
+            tids: Tids::new(options.first_tid, options.last_tid, options.linger),
             events: VecDeque::new(),
             counters: Counters::default(),
         }
@@ -280,6 +283,7 @@ impl<P: Clone + Payload> Requester<P> {
     pub fn handle_timeout(&mut self, now: u64) {
         while let Some(tid) = self.deadlines.pop_due(now) {
             let Some(active) = self.remove(tid) else { continue };
+            self.tids.rest(now, tid);
             self.counters.timeouts += 1;
             let Active { order, retries, .. } = active;
             match retries.checked_sub(1) {
@@ -294,6 +298,7 @@ impl<P: Clone + Payload> Requester<P> {
                 _ => self.events.push_back(Event::Failed { token: order.token, cause: Failure::Timeout }),
             }
         }
+        self.tids.handle_timeout(now);
     }
 
     /// The next packet. Its response is awaited from `now` on. Maintenance goes before other requests of the
@@ -316,8 +321,7 @@ impl<P: Clone + Payload> Requester<P> {
             self.events.push_back(Event::Done { token, data: None });
             return Some(Transmit { destination, priority, body: order.body, token });
         }
-        let tid = self.free_tid()?;
-        self.last_tid = tid;
+        let tid = self.tids.take()?;
         order.body = order.body.with_tid(tid);
         let body = order.body.clone();
         let until = now.saturating_add(self.options.response_timeout);
@@ -335,7 +339,7 @@ impl<P: Clone + Payload> Requester<P> {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<u64> {
-        self.deadlines.next()
+        self.deadlines.next().into_iter().chain(self.tids.next()).min()
     }
 
     /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
@@ -378,24 +382,7 @@ impl<P: Clone + Payload> Requester<P> {
         } else {
             (active - maintenance_active, self.options.window)
         };
-        mine < usize::from(window) && active < self.tids()
-    }
-
-    fn tids(&self) -> usize {
-        usize::from(self.options.last_tid - self.options.first_tid) + 1
-    }
-
-    fn free_tid(&self) -> Option<u8> {
-        let Options { first_tid, last_tid, .. } = self.options;
-        let follows = |tid: u8| if tid == last_tid { first_tid } else { tid + 1 };
-        let mut tid = follows(self.last_tid);
-        for _ in 0..self.tids() {
-            if !self.active.contains_key(&tid) {
-                return Some(tid);
-            }
-            tid = follows(tid);
-        }
-        None
+        mine < usize::from(window) && self.tids.has_one()
     }
 
     fn remove(&mut self, tid: u8) -> Option<Active<P>> {
@@ -410,11 +397,13 @@ impl<P: Clone + Payload> Requester<P> {
         };
         let Some(active) = self.active.get(&tid).filter(|active| matches(active)) else {
             self.counters.unsolicited += 1;
+            self.tids.came_late(tid);
             return;
         };
         self.deadlines.clear(active.until, tid);
         let (token, expected) = (active.order.token, active.expected);
         self.remove(tid);
+        self.tids.free(tid);
         let wanted = match expected {
             Expected::Data(octets) | Expected::MaintenanceData(octets) => Some(octets),
             _ => None,

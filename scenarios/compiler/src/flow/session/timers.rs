@@ -12,7 +12,7 @@ use models::session_management::register::Contact;
 use models::transfer_rate::Software;
 
 /// Octets of an OPEN without attributes, and of ACCEPT or REFUSE.
-const OPEN: u32 = 24;
+pub(in crate::flow) const OPEN: u32 = 24;
 const ANSWER: u32 = 28;
 
 /// A node that asks, and one that answers.
