@@ -455,6 +455,24 @@ fn short_runs_that_keep_up_do_not_fall_behind() {
     }
 }
 
+/// The value of a FetchOp is kept until somebody claims it: one that is repeated after a way that took longer than
+/// all quarantines is answered, and not executed again. Four words are fetched, whatever the link does.
+#[test]
+fn a_fetch_op_is_executed_once_however_long_its_way_takes() {
+    for us in [100, 350, 500, 1_000, 3_000] {
+        for at in ["2300 ns", "2500 ns", "2700 ns"] {
+            let flow = json!({
+                "name": "f", "from": "ep/0", "to": "ep/1", "st": {"operation": "fetch_op", "count": 4}
+            });
+            let mut scenario = star(2, "20 ms", flow);
+            scenario["faults"] =
+                json!({"outages": [{"link": "ep/0", "at": at, "for": format!("{us} us")}]});
+            let report = report(&scenario);
+            assert!(report.broken.is_empty(), "{us} us from {at} on: {:?}", report.broken);
+        }
+    }
+}
+
 /// Data beyond the window makes its receiver send a RESET. Until that is answered its end is neither up nor
 /// ended, and was in no count. By hand, the ends that are up, reset, and have ended, one state after the
 /// other: the RESET leaves, reaches the other end, and its answer comes back; then they connect anew.

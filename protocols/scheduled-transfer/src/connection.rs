@@ -133,7 +133,7 @@ pub(crate) enum Timer {
     Sequence(u32),
     /// A Put of a region waits for its confirmation.
     Put(u32, u64),
-    /// A FetchOp's value, then its tombstone.
+    /// The tombstone of a FetchOp.
     Replay(u32, u32),
 }
 
@@ -402,7 +402,7 @@ impl Connection {
                 Timer::Slots => self.ask_for_slots(),
                 Timer::Sequence(id) => self.sequence_expired(cx, id),
                 Timer::Put(id, put) => self.put_expired(cx, id, put),
-                Timer::Replay(id, fetch) => self.replay_expired(cx, id, fetch),
+                Timer::Replay(id, fetch) => self.replay_expired(id, fetch),
             }
         }
         false

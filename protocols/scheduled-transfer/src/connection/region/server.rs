@@ -34,8 +34,8 @@ struct Arriving {
 /// A FetchOp that was executed.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum Replay {
-    /// Its value is kept for repetitions.
-    Held { old: [u8; 8], sync: u32 },
+    /// Its value is kept for repetitions, executed then.
+    Held { old: [u8; 8], sync: u32, since: u64 },
     /// It is complete; it is not executed again.
     Released,
 }
@@ -62,6 +62,14 @@ pub(crate) struct RegionServer {
 impl RegionServer {
     pub(crate) fn exposed(&self) -> Option<(u16, Place)> {
         (self.mx != 0).then_some((self.mx, self.place))
+    }
+
+    /// FetchOps of which the value is kept: when they were executed, and their ids.
+    fn held(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.replays.iter().filter_map(|(&fetch, replay)| match *replay {
+            Replay::Held { since, .. } => Some((since, fetch)),
+            Replay::Released => None,
+        })
     }
 
     pub(crate) fn replays(&self) -> Vec<u32> {
@@ -404,14 +412,16 @@ impl Connection {
         }
         let answer = Place { bufx: i_bufx, offset: i_offset };
         match server.replays.get(&s_id) {
-            Some(&Replay::Held { old, sync }) => {
+            Some(&Replay::Held { old, sync, .. }) => {
                 self.send_fetched(id, s_id, mx, answer, old, sync);
                 return true;
             }
             Some(Replay::Released) => return false,
             None => {}
         }
-        let held = server.replays.values().filter(|replay| matches!(replay, Replay::Held { .. })).count();
+        self.let_go(cx, id);
+        let Some(Sequence::Server(server)) = self.sequences.get(&id) else { return false };
+        let held = server.held().count();
         let place = Place { bufx, offset };
         let located = server.locate(place, 8, bufsize).and_then(|address| {
             if place.room(bufsize) >= 8 { Ok(address) } else { Err(Logged::Out_Of_Range_Bufx_Error) }
@@ -431,12 +441,24 @@ impl Connection {
         cx.memory.write(address, &apply(function, old, offered.little_endian));
         let sync = self.next_sync();
         if let Some(Sequence::Server(server)) = self.sequences.get_mut(&id) {
-            server.replays.insert(s_id, Replay::Held { old, sync });
+            server.replays.insert(s_id, Replay::Held { old, sync, since: cx.now });
         }
-        // A value that nobody claims is let go; its id stays known.
-        self.timers.set(Timer::Replay(id, s_id), cx.after(cx.config.quarantine().saturating_mul(4)));
         self.send_fetched(id, s_id, mx, answer, old, sync);
         true
+    }
+
+    /// Where as many values are kept as there may be, the oldest is let go that nobody has claimed for four
+    /// quarantines; its id stays known for one more. Not before: who repeats a request that waited longer than
+    /// that on its way gets the value, and it is not executed again (ST-D44 lets it go, and need not).
+    fn let_go<M>(&mut self, cx: &Context<'_, M>, id: u32) {
+        let Some(Sequence::Server(server)) = self.sequences.get(&id) else { return };
+        if server.held().count() < cx.config.replay_values {
+            return;
+        }
+        let Some((since, fetch)) = server.held().min() else { return };
+        if since.saturating_add(cx.config.quarantine().saturating_mul(4)) <= cx.now {
+            self.complete_fetch(cx, id, fetch);
+        }
     }
 
     fn send_fetched(&mut self, id: u32, fetch: u32, mx: u16, place: Place, old: [u8; 8], sync: u32) {
@@ -481,17 +503,10 @@ impl Connection {
         }
     }
 
-    pub(crate) fn replay_expired<M>(&mut self, cx: &Context<'_, M>, id: u32, fetch: u32) {
-        let Some(Sequence::Server(server)) = self.sequences.get_mut(&id) else { return };
-        match server.replays.get_mut(&fetch) {
-            Some(replay @ Replay::Held { .. }) => {
-                *replay = Replay::Released;
-                self.timers.set(Timer::Replay(id, fetch), cx.after(cx.config.quarantine()));
-            }
-            Some(Replay::Released) => {
-                server.replays.remove(&fetch);
-            }
-            None => {}
+    /// The id of a FetchOp that is complete is known no more.
+    pub(crate) fn replay_expired(&mut self, id: u32, fetch: u32) {
+        if let Some(Sequence::Server(server)) = self.sequences.get_mut(&id) {
+            server.replays.remove(&fetch);
         }
     }
 }
