@@ -121,7 +121,11 @@ fn chart(
         }
     };
     if !Conversation::prepare(&mut config) {
-        return Err(Failure::bad_input("--chart: no flow of the scenario has linx, session or st"));
+        let why = match config.translation.translators.is_empty() {
+            true => "no flow of the scenario has linx, session or st",
+            false => "what passes a translator is not in a chart",
+        };
+        return Err(Failure::bad_input(format_args!("--chart: {why}")));
     }
     let config = Arc::new(config);
     let filter = filter(args, variant, &config)?;

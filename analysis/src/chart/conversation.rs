@@ -24,14 +24,15 @@ impl Conversation {
     }
 
     /// Lets the ends of protocols tell what they say, whether or not their flows are charted; whether there
-    /// are any.
+    /// are any. What passes a translator is in no chart.
     pub fn prepare(config: &mut FabricConfig) -> bool {
         let mut found = false;
+        let passes = !config.translation.translators.is_empty();
         for part in config.agents.iter_mut().flat_map(|agent| &mut agent.parts) {
             let charted = match &mut part.protocol {
                 ProtocolConfig::Linx(linx) => &mut linx.charted,
                 ProtocolConfig::Session(session) => &mut session.charted,
-                ProtocolConfig::Transfer(transfer) => &mut transfer.charted,
+                ProtocolConfig::Transfer(transfer) if !passes => &mut transfer.charted,
                 _ => continue,
             };
             (*charted, found) = (true, true);

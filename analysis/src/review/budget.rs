@@ -89,10 +89,18 @@ impl Budget {
         if pairs + 2 * meetings.len() <= most {
             for (flow, [from, to], ids) in meetings {
                 let flow = &mut budget.flows[usize::from(flow)];
-                let mut meet = |from, id| {
+                let mut leg = |from, id| {
                     ways.follow(from, id, &mut |place, _| {
                         flow.entry(ways.ports[place]).or_insert(f64::NAN);
                     });
+                };
+                // By translators, if there are any: their ids are short.
+                let mut meet = |from, id: u32| match u16::try_from(id) {
+                    Ok(end) => {
+                        let steps = config.translation.way(from, end, &config.owners);
+                        steps.iter().for_each(|step| leg(step.from, step.to.into()));
+                    }
+                    Err(_) => leg(from, id),
                 };
                 meet(from, ids[1]);
                 meet(to, ids[0]);
@@ -117,7 +125,11 @@ impl Budget {
         if all.len() > 5 {
             shown.push(format!("{} more", count_text(all.len() as u64 - 5)));
         }
-        if shown.is_empty() { "no flow has its way here".into() } else { shown.join(", ") }
+        match (shown.is_empty(), self.protocols) {
+            (false, _) => shown.join(", "),
+            (true, false) => "no flow has its way here".into(),
+            (true, true) => "of no flow it is known before the run that it has its way here".into(),
+        }
     }
 }
 
@@ -366,6 +378,28 @@ mod tests {
                     .contains("2 sources, load 28/125 to 112/125 of the link of each")
             );
         }
+    }
+
+    /// What passes a translator is on all links of its way, both ways: what is asked for and what is answered.
+    #[test]
+    fn a_flow_passes_all_links_between_translators() {
+        let text = r#"{"name": "z", "run": {"until": "1 us"}, "topology": {"explicit": {
+                "devices": [{"name": "A"}, {"name": "R", "ports": 2}, {"name": "T/r"}, {"name": "T/e"},
+                    {"name": "E", "ports": 2}, {"name": "B"}],
+                "links": [{"a": "A", "b": "R:0"}, {"a": "R:1", "b": "T/r"}, {"a": "E:0", "b": "T/e"},
+                    {"a": "E:1", "b": "B"}]}},
+            "overrides": [{"link": "E", "links": {"medium": "ethernet", "rate": "1 Gb/s"}}],
+            "translators": [{"name": "T", "interfaces": ["T/r", "T/e"]}],
+            "traffic": [{"name": "w", "from": "A", "to": "B", "st": {"bytes": 65536}}]}"#;
+        let plan = scenarios::load(text, "z", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let config = &plan.variants[0].config;
+        let budget = Budget::new(config, &BTreeMap::new());
+        let mut passed: Vec<String> = budget.flows[0]
+            .keys()
+            .map(|port| format!("{}:{}", config.devices[port.0 as usize].path, port.1))
+            .collect();
+        passed.sort();
+        assert_eq!(passed, ["A:0", "B:0", "E:0", "E:1", "R:0", "R:1", "T/e:0", "T/r:0"]);
     }
 
     /// Two loads of 0.6 to one endpoint are 120 % of its link, and one of 0.3 to another one is less than

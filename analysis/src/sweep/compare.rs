@@ -37,7 +37,7 @@ pub enum Verdict {
     Lower,
     /// The interval contains zero.
     NotShown,
-    /// Fewer than two replications: no interval.
+    /// Fewer than two replications have all points: no interval.
     Unknown,
 }
 
@@ -49,7 +49,7 @@ impl Verdict {
             Verdict::Higher => "B is higher",
             Verdict::Lower => "B is lower",
             Verdict::NotShown => "no difference shown",
-            Verdict::Unknown => "one replication: no interval",
+            Verdict::Unknown => "fewer than two replications that have all points: no interval",
         }
     }
 }

@@ -465,8 +465,7 @@ fn a_fetch_op_is_executed_once_however_long_its_way_takes() {
                 "name": "f", "from": "ep/0", "to": "ep/1", "st": {"operation": "fetch_op", "count": 4}
             });
             let mut scenario = star(2, "20 ms", flow);
-            scenario["faults"] =
-                json!({"outages": [{"link": "ep/0", "at": at, "for": format!("{us} us")}]});
+            scenario["faults"] = json!({"outages": [{"link": "ep/0", "at": at, "for": format!("{us} us")}]});
             let report = report(&scenario);
             assert!(report.broken.is_empty(), "{us} us from {at} on: {:?}", report.broken);
         }

@@ -86,11 +86,21 @@ fn charts_are_filtered_and_drawn() {
     assert!(chart("chart.png", &[]).1.starts_with(b"\x89PNG"));
 }
 
+const TRANSLATOR: &str = r#"{
+    "name": "between", "run": {"until": "1 us"},
+    "topology": {"explicit": {
+        "devices": [{"name": "A"}, {"name": "T/r"}, {"name": "T/e"}, {"name": "B"}],
+        "links": [{"a": "A", "b": "T/r"}, {"a": "T/e", "b": "B", "set": {"medium": "ethernet"}}]}},
+    "translators": [{"name": "T", "interfaces": ["T/r", "T/e"]}],
+    "traffic": [{"name": "w", "from": "A", "to": "B", "st": {"bytes": 1024}}]
+}"#;
+
 #[test]
 fn what_cannot_be_drawn() {
     for (scenario, name, expected) in [
         (LINX, "chart.pdf", "--chart: chart.pdf found; allowed: .svg, .png or .txt"),
         (super::SMALL, "chart.svg", "--chart: no flow of the scenario has linx, session or st"),
+        (TRANSLATOR, "chart.svg", "--chart: what passes a translator is not in a chart"),
     ] {
         let (code, _, said) = riosim(&["trace", "-", "--chart", name], scenario);
         assert_eq!(code, Some(2));

@@ -437,7 +437,7 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
-    let Slowest { way, end, clock, stripes, slots, crowded, time, bound } =
+    let Slowest { way, end, clock, stripes, slots, crowded, squeezed, time, bound } =
         crate::flow::slowest(config, flow)?;
     let is_plain = stripes == 1 && end.program.is_none();
     let stripes = match stripes {
@@ -479,7 +479,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     };
     // Questions for Slots that take more than a fiftieth of the time do not all fit beside Data.
     let asks = way.asked(1, slots) > time / 50;
-    let rate = match &uncounted(&end, slots, crowded, short, asks)[..] {
+    let rate = match &uncounted(&end, slots, [crowded, squeezed], short, asks)[..] {
         [] => rate,
         left => format!("{rate}; at most that, for this does not count {}", left.join(", and ")),
     };
@@ -507,8 +507,14 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
 }
 
 /// What a rate leaves out that can make it smaller. `crowded`: more may come at a time than a host has places
-/// for. `short`: operations end before a window is full. `asks`: questions for Slots take time.
-fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool, asks: bool) -> Vec<&'static str> {
+/// for; `squeezed`: than a translator has room for. `short`: operations end before a window is full. `asks`: questions for Slots take time.
+fn uncounted(
+    end: &TransferConfig,
+    slots: u16,
+    [crowded, squeezed]: [bool; 2],
+    short: bool,
+    asks: bool,
+) -> Vec<&'static str> {
     let (upper, job) = (&end.upper, &end.job);
     let in_region = job.operation.is_in_region();
     let both_ways = job.operation == Operation::ReadBack && job.at_a_time() > 1;
@@ -525,6 +531,7 @@ fn uncounted(end: &TransferConfig, slots: u16, crowded: bool, short: bool, asks:
         (both_ways, "that what goes out and what comes back wait for each other"),
         (end.protocol.trailers, "trailers"),
         (crowded, "frames that find no place in rx_queue, without which Transfers may fail"),
+        (squeezed, "frames that find no room in a translator, without which Transfers may fail"),
     ];
     left.into_iter().filter_map(|(left, what)| left.then_some(what)).collect()
 }

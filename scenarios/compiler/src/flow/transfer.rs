@@ -26,6 +26,7 @@ use models::config::*;
 use models::path::{Paces, Roads};
 use models::scheduled_transfer::layout;
 use models::scheduled_transfer::llp::Medium as Layer;
+use models::scheduled_transfer::wire::header::HEADER_BYTES;
 use models::scheduled_transfer::wire::{Attributes, Function};
 use models::scheduled_transfer::{Config, Extras};
 use models::sim_core::{Duration, Time};
@@ -692,15 +693,16 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
             for &peer_id in &end.peers {
                 let pair = Pair::new(config, &roads, (agent, end, flow), peer_id)?;
                 let outpaced = pair.is_outpaced();
-                let Pair { way, end, slots, stu, destination, .. } = pair;
+                let Pair { way, end, slots, stu, destination, room, .. } = pair;
                 let clock = Clock(agent.clock);
                 let op_timeout = clock.fabric(end.protocol.op_timeout);
                 let (time, bound) = way.bound(&end, slots, stripes as u64, op_timeout, &mut known);
                 let frames = enabled_frames(&end.job, stu);
                 let crowded = outpaced && frames > destination.places;
+                let squeezed = frames.saturating_mul(u64::from(stu) + HEADER_BYTES as u64) > room;
                 // of equal ones the last
                 if worst.as_ref().is_none_or(|worst| worst.time <= time) {
-                    worst = Some(Slowest { way, end, clock, stripes, slots, crowded, time, bound });
+                    worst = Some(Slowest { way, end, clock, stripes, slots, crowded, squeezed, time, bound });
                 }
             }
         }
@@ -733,6 +735,8 @@ struct Pair<'a> {
     destination: Software,
     /// No translator is between them.
     is_direct: bool,
+    /// Octets of operations that each translator between them holds at a time at least.
+    room: u64,
 }
 
 impl<'a> Pair<'a> {
@@ -789,7 +793,8 @@ impl<'a> Pair<'a> {
             }
         };
         let to = if is_read { agent.device } else { owner };
-        Some(Pair { way, end, slots, stu, to, destination, is_direct: steps.len() == 1 })
+        let room = passed().map(|own| own.buffer).min().unwrap_or(u64::MAX);
+        Some(Pair { way, end, slots, stu, to, destination, is_direct: steps.len() == 1, room })
     }
 }
 
@@ -835,6 +840,8 @@ pub(crate) struct Slowest<'a> {
     /// Frames that are enabled at a time come faster than the host of the destination takes them, and do not
     /// all find a place there: some are discarded.
     pub crowded: bool,
+    /// Frames that are enabled at a time do not all find room in a translator: some may be dropped there.
+    pub squeezed: bool,
     /// How long a Block takes at the best rate, ps.
     pub time: u64,
     /// What sets that.

@@ -3,7 +3,7 @@
 use crate::transfer::attempts;
 use models::stats::{TransferTotals, TranslatorPart, TranslatorTotals};
 use models::{Progress, RunOptions, Simulation};
-use scenarios::load;
+use scenarios::{check_report, load};
 
 /// A way from A to B over these media, each one link, with a translator between any two: T0, T1 ...; the two
 /// interfaces of a translator are called after it.
@@ -133,8 +133,14 @@ fn max_stu_is_lowered_on_the_way() {
 fn max_block_keeps_what_is_enabled_within_memory() {
     let st = r#""bytes": 4194304, "block": 65536, "slots": 65535"#;
     let of = |translator: &str| {
-        let (totals, parts) = run(&way(&["rapidio", "ethernet"], translator, "", st));
+        let text = way(&["rapidio", "ethernet"], translator, "", st);
+        let (totals, parts) = run(&text);
         assert_eq!((totals.stats.completed, totals.stats.verified_octets), (1, 4_194_304));
+        // The rate that is told before counts no memory, and says so where there is too little.
+        let told = check_report(&load(&text, "test.json", &[]).expect("it runs"));
+        let named =
+            told.contains("at most that, for this does not count frames that find no room in a trans");
+        assert_eq!(named, parts[0].stats.no_room > 0, "{told}");
         (totals.stats.cts.frames, totals.stats.payload, parts[0])
     };
     let enabled = |block: u64| 8 * block * (1_024 + 40) / 1_024;
