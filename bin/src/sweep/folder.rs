@@ -313,6 +313,11 @@ impl Finished {
         }
     }
 
+    /// How many runs there are, those included that a stop rule does not count.
+    pub fn simulated(&self) -> usize {
+        self.runs.values().map(BTreeMap::len).sum()
+    }
+
     /// Whether a run is there.
     pub fn has(&self, key: &str, replication: u32) -> bool {
         self.runs.get(key).is_some_and(|runs| runs.contains_key(&replication))

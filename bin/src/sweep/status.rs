@@ -5,7 +5,7 @@ use super::merge::{aligned, stop_rule};
 use super::slurm;
 use crate::console::print;
 use crate::status::Failure;
-use analysis::num::counted_text;
+use analysis::num::{count_text, counted_text};
 use std::path::Path;
 
 /// Tasks that are listed.
@@ -20,9 +20,13 @@ pub(crate) fn status(path: &Path) -> Result<(), Failure> {
     let all = manifest.frame.points.len();
     let settled = all - missing.len();
     let percent = (settled * 100).checked_div(all).unwrap_or(100);
-    let runs = data.runs.len();
+    let (runs, counted) = (finished.simulated(), data.runs.len());
+    let beyond = match counted < runs {
+        true => format!(", of which {} count", count_text(counted as u64)),
+        false => String::new(),
+    };
     let mut text = format!(
-        "{}: {settled} of {all} points are finished ({percent} %); {} simulated so far\n",
+        "{}: {settled} of {all} points are finished ({percent} %); {} simulated so far{beyond}\n",
         manifest.frame.title,
         counted_text(runs as u64, "runs")
     );

@@ -247,7 +247,10 @@ fn what_was_simulated_beyond_the_stop_rule_does_not_count() {
     assert!(said.contains("0 runs in"), "{said}");
     home.equal("fresh", "there");
     assert_eq!(all, 24 * 12 * 2);
-    assert!(rows(&home.read("there/results.csv")).len() < all);
+    let counted = rows(&home.read("there/results.csv")).len();
+    assert!(counted < all);
+    let law = format!("; 288 runs simulated so far, of which {} count\n", counted / 2);
+    assert!(home.ok(&["sweep", "status", "there"]).contains(&law), "{law}");
 }
 
 /// A rule about what no run measures ends no point before `max`, and that is said.
