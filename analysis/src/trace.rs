@@ -377,6 +377,7 @@ pub(crate) fn fact_name(fact: ProtocolFact) -> &'static str {
         ProtocolFact::Connected => "a connection is up at this end",
         ProtocolFact::Disconnected => "a connection has ended at this end",
         ProtocolFact::OpenFailed => "an OPEN comes to nothing: no answer, or none of use",
+        ProtocolFact::Mistaken => "a late answer is taken for that of another request",
     }
 }
 

@@ -77,6 +77,14 @@ pub struct FactCounts {
     /// Requests and echoes whose answer did not come in time; of LINX ends of connections that timed out, of
     /// Scheduled Transfer operations that did.
     pub timed_out: u64,
+    /// Answers that came so late that they were taken for those of other requests with the same transaction
+    /// IDs: who asks cannot tell, but what ended with them was not answered. Only if there are such.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mistaken: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl FactCounts {
@@ -88,6 +96,7 @@ impl FactCounts {
             abandoned: of(ProtocolFact::Abandoned),
             failed: of(ProtocolFact::Failed),
             timed_out: of(ProtocolFact::TimedOut),
+            mistaken: of(ProtocolFact::Mistaken),
         }
     }
 }
@@ -208,6 +217,7 @@ pub(crate) fn line(flow: &FlowReport) -> Option<String> {
         (ProtocolFact::Abandoned, "given up by receivers"),
         (ProtocolFact::Failed, "failed"),
         (ProtocolFact::TimedOut, "not answered in time"),
+        (ProtocolFact::Mistaken, "ended by the late answer to another"),
     ] {
         let count = stats.facts[fact as usize];
         // Where a protocol runs above, a timeout is one of its own, and it tells of it.

@@ -151,6 +151,7 @@ fn met(facts: &[u64]) -> String {
         ProtocolFact::Connected => "ends of connections up",
         ProtocolFact::Disconnected => "ends of connections down",
         ProtocolFact::OpenFailed => "OPENs failed",
+        ProtocolFact::Mistaken => "answers mistaken",
     };
     let happened = ProtocolFact::ALL.into_iter().zip(facts).filter(|(_, count)| **count > 0);
     let happened: Vec<String> = happened.map(|(fact, count)| format!("{count} {}", words(fact))).collect();

@@ -421,6 +421,7 @@ impl Port {
                     // The way of the request ends where that of the response begins.
                     let stale = request.created < label.ready;
                     let (there, back) = if stale {
+                        out.push(Event::Fact(label.flow, ProtocolFact::Mistaken));
                         // A late response to an earlier request with the same transaction id: nobody can
                         // tell, and the way of this request is not known.
                         let mut parts = Parts::default();

@@ -244,6 +244,9 @@ pub enum ProtocolFact {
     Disconnected = 8,
     /// An OPEN of session management came to nothing, or the peer takes none.
     OpenFailed = 9,
+    /// An answer that came late was taken for that of another request, which has its transaction ID now: who
+    /// asked cannot tell.
+    Mistaken = 10,
 }
 
 impl ProtocolFact {
@@ -259,11 +262,12 @@ impl ProtocolFact {
         ProtocolFact::Connected,
         ProtocolFact::Disconnected,
         ProtocolFact::OpenFailed,
+        ProtocolFact::Mistaken,
     ];
 }
 
 /// Kinds of [`ProtocolFact`].
-pub const FACTS: usize = 10;
+pub const FACTS: usize = 11;
 
 /// A [`ProtocolFact`] with its circumstances.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -189,6 +189,41 @@ fn late_answers_end_nobody_elses_request() {
     }
 }
 
+/// Where more requests are given up than there are IDs, a late answer may end the request of another, as it
+/// does with hardware: nobody who asks can tell, so it is counted. No other round trip is shorter than above.
+#[test]
+fn answers_that_end_the_request_of_another_are_counted() {
+    let mut mistaken = 0;
+    for (backlog, outage) in [(4, 50), (1, 500), (16, 200), (64, 60), (100, 500)] {
+        let value = json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {"host": {"response_timeout": "2 us"}},
+            "traffic": [{
+                "name": "f", "from": "ep/0", "to": "ep/1", "limit": 3_000,
+                "rpc": {"via": "read", "response": 8}, "arrivals": {"saturated": {"backlog": backlog}}
+            }],
+            "faults": {"outages": [{"link": "ep/1", "at": "10 us", "for": format!("{outage} us")}]},
+            "run": {"until": "3 ms", "warmup": "0 ps", "sample_every": "off"}
+        });
+        let (short, outcome) = watched::<Short>(&value);
+        let told = outcome.protocols[0].facts[ProtocolFact::Mistaken as usize];
+        assert!(short.0 <= told, "{backlog}, {outage} us: {} too short, {told} told", short.0);
+        mistaken += told;
+    }
+    assert!(mistaken > 0);
+}
+
+/// How many round trips are shorter than the wire allows.
+#[derive(Default)]
+struct Short(u64);
+
+impl Probe for Short {
+    fn round_trip(&mut self, whole: &Journey) {
+        self.0 += u64::from(whole.latency() < 360_000 + 800 * (28 + 16));
+    }
+}
+
 /// A host that sets the fabric up gives an endpoint up whose link is down, and finds all others, however long
 /// that lasts: the answers that come later belong to accesses that have ended.
 #[test]
