@@ -46,7 +46,7 @@ impl Protocol for Session {
             nothing_else: false,
             latency: "mean time of a PDU until its application is done",
             sum_ps: sum_ps(&stats.pdu_ps),
-            count: stats.pdus_taken,
+            count: stats.pdu_ps.len() as u64,
             lost_late: 0,
             touched: [stats.injected[0], stats.injected[2]],
         };
@@ -645,7 +645,7 @@ impl SessionSummary {
     fn new(flow: String, totals: &SessionTotals, fate: Fate) -> Self {
         let Fate { never, waiting, under_way, .. } = fate;
         let stats = &totals.stats;
-        let timed = stats.pdus_taken > 0;
+        let taken = stats.pdu_ps.len();
         let lost = stats.pdus_lost.min(never.saturating_sub(stats.pdus_damaged));
         Self {
             flow,
@@ -697,7 +697,7 @@ impl SessionSummary {
                 broadcasts: stats.broadcasts,
                 broadcasts_delivered: stats.broadcasts_delivered,
                 octets: stats.octets_delivered,
-                mean_us: timed.then(|| Num(sum_ps(&stats.pdu_ps) as f64 / 1e6 / stats.pdus_taken as f64)),
+                mean_us: (taken > 0).then(|| Num(sum_ps(&stats.pdu_ps) as f64 / 1e6 / taken as f64)),
                 max_us: stats.pdu_ps.last().map(|&last| us(last)),
                 stopped: stats.stopped,
                 resumed: stats.resumed[0],

@@ -150,7 +150,7 @@ fn a_slow_host_looks_slow() {
 fn a_pdus_time_ends_when_the_application_is_done_with_it() {
     let reports = study("session-xoff");
     let stats = &reports[0].run.outcome.totals.one::<SessionTotals>().expect("one flow").stats;
-    assert_eq!((reports[0].run.name.as_str(), stats.pdus_taken), ("no-xoff", 400));
+    assert_eq!((reports[0].run.name.as_str(), stats.pdu_ps.len()), ("no-xoff", 400));
     let mean = stats.pdu_ps.iter().sum::<u64>() as f64 / 400.0 / 1e6;
     // (399 x 2 us) / 2, its own service and the way
     assert!((mean - 403.7).abs() < 1.0, "{mean} us");

@@ -576,7 +576,11 @@ fn protocols(run: &Run, summary: &Value, broken: &mut Vec<String>) {
             "session {name}: {asked} PDUs asked for, {} delivered, {waiting} wait",
             stats.pdus_delivered
         );
-        hold!(broken, stats.pdus_taken <= stats.pdus_delivered, "session {name}: more taken than delivered");
+        hold!(
+            broken,
+            stats.pdu_ps.len() as u64 <= stats.pdus_delivered,
+            "session {name}: more taken than delivered"
+        );
         for count in &totals.census {
             let (records, leaked) = (2 * count.conduits + count.half_open + count.orphans, count.leaked);
             hold!(broken, records == count.records, "session {name}: {count:?}");

@@ -346,8 +346,6 @@ pub struct SessionStats {
     pub broadcasts_delivered: u64,
     /// Octets of PDUs that reached applications as they were sent, each once.
     pub octets_delivered: u64,
-    /// PDUs with which applications are done.
-    pub pdus_taken: u64,
     /// When the first was sent, and when an application was done with the last; or when the last was sent, if
     /// that is later because it never arrived.
     pub pdu_span: Option<(Time, Time)>,
@@ -404,7 +402,6 @@ impl SessionStats {
 
     /// A PDU that was sent at `sent` is done with.
     pub(crate) fn taken(&mut self, sent: Time, now: Time) {
-        self.pdus_taken += 1;
         widen(&mut self.pdu_span, Some((sent, now)));
         self.pdu_ps.push(now.0 - sent.0);
     }
@@ -453,7 +450,6 @@ impl SessionStats {
         self.broadcasts += other.broadcasts;
         self.broadcasts_delivered += other.broadcasts_delivered;
         self.octets_delivered += other.octets_delivered;
-        self.pdus_taken += other.pdus_taken;
         widen(&mut self.pdu_span, other.pdu_span);
         self.data_until = self.data_until.max(other.data_until);
         self.pdu_ps.extend(&other.pdu_ps);
