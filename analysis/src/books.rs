@@ -27,8 +27,10 @@ pub struct Books {
     pub under_way: u64,
     /// Age of the oldest that is under way, picoseconds, if it is known.
     pub oldest_ps: Option<u64>,
-    /// Mean number under way over the run (Little's law), by those that arrived.
+    /// Mean number under way while the flow runs (Little's law), by those that arrived.
     pub(crate) mean: f64,
+    /// Those that arrive in the second half of the run take longer.
+    pub(crate) slows: bool,
     /// There is no end to what is asked for, or it is not asked for all at once.
     pub(crate) paced: bool,
     /// All of it was asked for at once, and it ends: what is under way at the end of the run is not done.
@@ -112,7 +114,8 @@ impl Account {
             never: data.not_reached,
             under_way: left.to_arrive,
             oldest_ps: age(run, left.oldest_packet),
-            mean: mean(run, data.bins.iter().map(|bin| bin.latency_ps).sum()),
+            mean: mean(run, flow, data.bins.iter().map(|bin| bin.latency_ps).sum()),
+            slows: false,
             paced: false,
             task: false,
         };
@@ -139,9 +142,10 @@ fn is_over(run: &RunData, flow: usize) -> bool {
     run.outcome.over || !acts && is_nowhere(run, flow)
 }
 
-/// The mean number over the run of those whose times add up to `ps`.
-pub(crate) fn mean(run: &RunData, ps: u128) -> f64 {
-    ratio(ps, run.outcome.end.0.into())
+/// The mean number of those whose times add up to `ps`, since the first source of a flow began.
+pub(crate) fn mean(run: &RunData, flow: usize, ps: u128) -> f64 {
+    let begin = sources_of(&run.config, flow as u16).map(|source| run.begin(source)).min();
+    ratio(ps, run.outcome.end.0.saturating_sub(begin.unwrap_or(0)).into())
 }
 
 impl Books {
@@ -175,8 +179,9 @@ impl Books {
     ///
     /// By Little's law, that is the mean number under way, taken from the times of those that arrived. If
     /// only a share f completes, in order, what is missing at the end is 2/f times that. Between the two lies
-    /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. Packets
-    /// of synthetic traffic are judged by their loads in the measured time as well.
+    /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. A queue
+    /// that grows slowly may have no more in it at the end than that: then those that come late take longer.
+    /// Packets of synthetic traffic are judged by their loads in the measured time as well.
     pub fn grows(&self, end_ps: u64) -> bool {
         let short = (self.arrived as f64) < COMPLETED_SHARE * self.asked as f64;
         self.paced && end_ps > 0 && short && self.piles_up()
@@ -186,16 +191,8 @@ impl Books {
     /// run that is only some twenty times as long as its latencies ends with a twentieth under way, and so
     /// much less arrives than is asked for; nothing falls behind for it.
     pub(crate) fn piles_up(&self) -> bool {
-        self.missing() > 1.5 * self.mean + FEW
-    }
-
-    /// Whether more is missing than any short run ends with under way by chance.
-    pub(crate) fn lacks_some(&self) -> bool {
-        self.missing() > FEW
-    }
-
-    fn missing(&self) -> f64 {
-        self.asked.saturating_sub(self.arrived) as f64
+        let missing = self.asked.saturating_sub(self.arrived) as f64;
+        missing > 1.5 * self.mean + FEW || self.slows && missing > FEW
     }
 }
 

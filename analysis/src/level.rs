@@ -159,7 +159,7 @@ fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
         _ => &data.bins,
     });
     let times = bins.into_iter().flatten().map(|bin| bin.latency_ps).sum();
-    let mean = crate::books::mean(&report.run, times);
+    let mean = crate::books::mean(&report.run, index.unwrap_or(0), times);
     let books =
         Books { asked: arrived + under_way, arrived, under_way, mean, paced: true, ..Books::default() };
     books.grows(report.run.outcome.end.0)

@@ -316,9 +316,15 @@ impl VariantReport {
             let rate = rate(&run, index, &account, report.goodput_gbps, journeys);
             octets += rate.octets;
             report.set_rate(&rate);
+            // Users see what comes above packets; what a protocol makes of that counts its own times.
+            let seen = data.round_trips.as_ref().or(data.messages.as_ref());
+            report.books.slows = match (&report.protocol, seen) {
+                (None, _) => slows(&bins),
+                (Some(_), Some(seen)) => report.above.is_none() && slows(&seen.bins),
+                (Some(_), None) => false,
+            };
             // what protocols send again is offered, and is not asked for
-            report.saturated &= report.protocol.is_none()
-                && (report.books.piles_up() || report.books.lacks_some() && slows(&bins));
+            report.saturated &= report.protocol.is_none() && report.books.piles_up();
             report.saturated |= report.books.grows(run.outcome.end.0);
             report.set_loops(sources_of(&run.config, index as u16));
             // who has sent all that it had to is not saturated

@@ -199,7 +199,8 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N")]
     pub limit: Option<u32>,
     /// Print a shortest run that ends like this instead of the table: one, none, duplicate, leak,
-    /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut
+    /// half-open, orphan, storm; up, missing, stuck, disagreement, message, contract, cut; of transfer done,
+    /// given up, stuck, octets, twice, contract, logged, invariant
     #[arg(long, value_name = "CLASS")]
     pub path: Option<String>,
     /// Write that run to a folder: path.svg, path.png and path.txt show it; path.json replays one of conduits

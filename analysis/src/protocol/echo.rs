@@ -31,7 +31,7 @@ impl Protocol for Echo {
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let books = Books {
             oldest_ps: age(run, left.awaited.and_then(|awaited| awaited.oldest)),
-            mean: mean(run, sum_ps(&stats.times)),
+            mean: mean(run, flow, sum_ps(&stats.times)),
             paced: true,
             ..balanced((run, flow), "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))
         };

@@ -38,7 +38,7 @@ impl Protocol for Linx {
         let oldest = [left.oldest_message, totals.oldest_held].into_iter().flatten().min();
         let books = Books {
             oldest_ps: age(run, oldest),
-            mean: mean(run, sum_ps(&stats.message_ps) + sum_ps(&stats.round_trips)),
+            mean: mean(run, flow, sum_ps(&stats.message_ps) + sum_ps(&stats.round_trips)),
             paced: true,
             ..balanced((run, flow), "messages", stats.messages, stats.delivered, never)
         };

@@ -33,7 +33,7 @@ impl Protocol for Messages {
         let times = journeys.iter().flat_map(|journeys| &journeys.bins).map(|bin| bin.latency_ps).sum();
         let books = Books {
             oldest_ps: age(run, left.awaited.map_or(left.oldest_message, |awaited| awaited.oldest)),
-            mean: mean(run, times),
+            mean: mean(run, flow, times),
             paced: true,
             ..books((run, flow), carrier, stats, answered, &left)
         };

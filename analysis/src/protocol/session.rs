@@ -37,7 +37,7 @@ impl Protocol for Session {
         let oldest = [stats.oldest_waiting, totals.oldest_on_its_way];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
-            mean: mean(run, sum_ps(&stats.pdu_ps)),
+            mean: mean(run, flow, sum_ps(&stats.pdu_ps)),
             paced: true,
             ..balanced((run, flow), "PDUs", asked, stats.pdus_delivered, lost)
         };
@@ -553,8 +553,8 @@ pub struct PduSummary {
     pub waiting: u64,
     /// Under way when the run ended: on the fabric, in parts at a receiver, in a segment behind a bridge, or
     /// held up by the scenario. With it the sum is whole: asked for (`sent`, where each broadcast counts once
-    /// for every peer, without copies that bridges keep back) = `delivered` + `lost` + `lost_unseen` + `damaged`
-    /// + `waiting` + `under_way`.
+    /// for every peer, without copies that bridges keep back) = `delivered` + `lost` + `lost_unseen` +
+    /// `damaged` + `waiting` + `under_way`.
     pub under_way: u64,
     /// Broadcasts sent.
     pub broadcasts: u64,

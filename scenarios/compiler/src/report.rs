@@ -440,6 +440,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     let Slowest { way, end, clock, stripes, slots, crowded, squeezed, time, bound } =
         crate::flow::slowest(config, flow)?;
     let is_plain = stripes == 1 && end.program.is_none();
+    let missed = [crowded, squeezed, stripes > 1];
     let stripes = match stripes {
         1 => String::new(),
         n => format!(" on each of {n} stripes"),
@@ -479,7 +480,7 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
     };
     // Questions for Slots that take more than a fiftieth of the time do not all fit beside Data.
     let asks = way.asked(1, slots) > time / 50;
-    let rate = match &uncounted(&end, slots, [crowded, squeezed], short, asks)[..] {
+    let rate = match &uncounted(&end, slots, missed, short, asks)[..] {
         [] => rate,
         left => format!("{rate}; at most that, for this does not count {}", left.join(", and ")),
     };
@@ -507,11 +508,12 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
 }
 
 /// What a rate leaves out that can make it smaller. `crowded`: more may come at a time than a host has places
-/// for; `squeezed`: than a translator has room for. `short`: operations end before a window is full. `asks`: questions for Slots take time.
+/// for; `squeezed`: than a translator has room for; `striped`: both ends have several interfaces. `short`:
+/// operations end before a window is full. `asks`: questions for Slots take time.
 fn uncounted(
     end: &TransferConfig,
     slots: u16,
-    [crowded, squeezed]: [bool; 2],
+    [crowded, squeezed, striped]: [bool; 3],
     short: bool,
     asks: bool,
 ) -> Vec<&'static str> {
@@ -531,6 +533,7 @@ fn uncounted(
         (both_ways, "that what goes out and what comes back wait for each other"),
         (end.protocol.trailers, "trailers"),
         (crowded, "frames that find no place in rx_queue, without which Transfers may fail"),
+        (striped, "that Blocks from several interfaces meet at one"),
         (squeezed, "frames that find no room in a translator, without which Transfers may fail"),
     ];
     left.into_iter().filter_map(|(left, what)| left.then_some(what)).collect()

@@ -417,8 +417,10 @@ pub struct HostSpec {
     pub protocol_clock: Option<Share>,
     /// A packet that is not answered for so long is lost, and a message with it; reads and writes are asked
     /// three more times before. Receivers wait three times as long for the rest of a message, and for so long
-    /// the letter of one that failed is not given to another. By the protocol clock (default "auto": 1 ms
-    /// of the fabric, whatever the clock).
+    /// the letter of one that failed is not given to another. So long, or until its answer comes, rests the
+    /// transaction ID of what was not answered: to each destination there are 112 for reads and writes, 16
+    /// for registers, 128 for doorbells, and who has none left waits. By the protocol clock (default "auto":
+    /// 1 ms of the fabric, whatever the clock).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_timeout: Option<Quantity<ResponseTime>>,
     /// From a RETRY until the packet is sent again (default "0 ps"), by the protocol clock.

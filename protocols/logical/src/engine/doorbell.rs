@@ -1,10 +1,10 @@
 //! Doorbells of type 10 (Part 2 §3.3.1, §4.2.4): 16 bits for the software at the other end, answered by
 //! *done*, *retry* (its queue is full; the doorbell is sent again) or *error*.
 //!
-//! A doorbell under way is known by its transaction ID. The standard wants IDs to be unique for each pair of
-//! source and destination, over all requests that are answered with a transaction ID. Here they are unique
-//! over all destinations, so a device has at most 256 doorbells under way; and a device that also reads and
-//! writes gives its doorbells a range of their own.
+//! A doorbell under way is known by its destination and its transaction ID. The standard wants IDs to be
+//! unique for each pair of source and destination, over all requests that are answered with a transaction ID.
+//! So a device has at most 256 doorbells under way to each other; and a device that also reads and writes
+//! gives its doorbells a range of their own.
 
 use super::deadlines::Deadlines;
 use super::tids::Tids;
@@ -128,11 +128,11 @@ pub struct Sender {
     /// By priority, then in order of submission.
     waiting: VecDeque<Ring>,
     /// To be sent again, by priority, then in the order in which they became so.
-    again: VecDeque<(Priority, u8)>,
-    /// By transaction ID.
-    active: BTreeMap<u8, (Ring, State)>,
+    again: VecDeque<(Priority, (u32, u8))>,
+    /// By destination and transaction ID.
+    active: BTreeMap<(u32, u8), (Ring, State)>,
     /// One entry for each outstanding or held doorbell.
-    deadlines: Deadlines<u8>,
+    deadlines: Deadlines<(u32, u8)>,
     tids: Tids,
     events: VecDeque<Event>,
     counters: SenderCounters,
@@ -174,51 +174,47 @@ impl Sender {
             Status::Retry => self.counters.retries += 1,
             Status::Error => self.counters.errors += 1,
         }
-        let (ring, state) = match self.active.get_mut(&tid) {
-            Some((ring, state)) if ring.destination == source => (*ring, state),
-            Some(_) => {
-                self.counters.unsolicited += 1;
-                return;
-            }
-            None => {
-                self.counters.unsolicited += 1;
-                self.tids.came_late(tid);
-                return;
-            }
+        let key = (source, tid);
+        let Some((ring, state)) = self.active.get_mut(&key) else {
+            self.counters.unsolicited += 1;
+            self.tids.came_late(source, tid);
+            return;
         };
+        let ring = *ring;
         let State::Outstanding { until } = *state else {
             self.counters.unsolicited += 1;
             return;
         };
-        self.deadlines.clear(until, tid);
+        self.deadlines.clear(until, key);
         match status {
             Status::Done => {
-                self.active.remove(&tid);
-                self.tids.free(tid);
+                self.active.remove(&key);
+                self.tids.free(source, tid);
                 self.events.push_back(Event::Sent { token: ring.token });
             }
-            Status::Retry if self.options.retry_delay == 0 => self.send_again(tid),
+            Status::Retry if self.options.retry_delay == 0 => self.send_again(key),
             Status::Retry => {
                 let until = now.saturating_add(self.options.retry_delay);
                 *state = State::Held { until };
-                self.deadlines.set(until, tid);
+                self.deadlines.set(until, key);
             }
             Status::Error => {
-                self.tids.free(tid);
-                self.fail(tid, Failure::ErrorResponse);
+                self.tids.free(source, tid);
+                self.fail(key, Failure::ErrorResponse);
             }
         }
     }
 
     /// Lets everything happen whose time has come.
     pub fn handle_timeout(&mut self, now: u64) {
-        while let Some(tid) = self.deadlines.pop_due(now) {
-            if let State::Held { .. } = self.active[&tid].1 {
-                self.send_again(tid);
+        while let Some(key) = self.deadlines.pop_due(now) {
+            if let State::Held { .. } = self.active[&key].1 {
+                self.send_again(key);
             } else {
+                let (destination, tid) = key;
                 self.counters.timeouts += 1;
-                self.tids.rest(now, tid);
-                self.fail(tid, Failure::Timeout);
+                self.tids.rest(now, destination, tid);
+                self.fail(key, Failure::Timeout);
             }
         }
         self.tids.handle_timeout(now);
@@ -228,22 +224,24 @@ impl Sender {
     /// from `now` on.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit> {
         let again = self.again.front().map(|&(priority, _)| priority);
-        let waiting = self.waiting.front().map(|ring| ring.priority);
-        let new_one = if again >= waiting { None } else { self.tids.take() };
-        let tid = match new_one {
-            Some(tid) => {
-                let ring = self.waiting.pop_front().expect("looked at");
-                self.active.insert(tid, (ring, State::Ready));
-                tid
+        let waiting = self.first().filter(|&place| again < Some(self.waiting[place].priority));
+        let new_one = waiting.and_then(|place| {
+            let tid = self.tids.take(now, self.waiting[place].destination)?;
+            Some((self.waiting.remove(place)?, tid))
+        });
+        let key = match new_one {
+            Some((ring, tid)) => {
+                self.active.insert((ring.destination, tid), (ring, State::Ready));
+                (ring.destination, tid)
             }
             None => self.again.pop_front()?.1,
         };
         let until = now.saturating_add(self.options.response_timeout);
-        let (ring, state) = self.active.get_mut(&tid).expect("active");
+        let (ring, state) = self.active.get_mut(&key).expect("active");
         *state = State::Outstanding { until };
-        self.deadlines.set(until, tid);
+        self.deadlines.set(until, key);
         self.counters.packets += 1;
-        let packet = Doorbell { src_tid: tid, info: ring.info };
+        let packet = Doorbell { src_tid: key.1, info: ring.info };
         Some(Transmit { destination: ring.destination, priority: ring.priority, doorbell: packet })
     }
 
@@ -261,7 +259,7 @@ impl Sender {
     /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        !self.again.is_empty() || !self.waiting.is_empty() && self.tids.has_one()
+        !self.again.is_empty() || self.first().is_some()
     }
 
     /// Doorbells that hold a transaction ID.
@@ -276,14 +274,20 @@ impl Sender {
         self.counters
     }
 
-    fn send_again(&mut self, tid: u8) {
-        let (ring, state) = self.active.get_mut(&tid).expect("active");
-        *state = State::Ready;
-        insert_by_priority(&mut self.again, (ring.priority, tid), |&(priority, _)| priority);
+    /// The first new one that can be sent: those that have no transaction ID left for their destination are
+    /// passed by others.
+    fn first(&self) -> Option<usize> {
+        self.waiting.iter().position(|ring| self.tids.has_one(ring.destination))
     }
 
-    fn fail(&mut self, tid: u8, cause: Failure) {
-        let (ring, _) = self.active.remove(&tid).expect("active");
+    fn send_again(&mut self, key: (u32, u8)) {
+        let (ring, state) = self.active.get_mut(&key).expect("active");
+        *state = State::Ready;
+        insert_by_priority(&mut self.again, (ring.priority, key), |&(priority, _)| priority);
+    }
+
+    fn fail(&mut self, key: (u32, u8), cause: Failure) {
+        let (ring, _) = self.active.remove(&key).expect("active");
         self.events.push_back(Event::Failed { token: ring.token, cause });
     }
 }

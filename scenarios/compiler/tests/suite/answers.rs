@@ -214,6 +214,34 @@ fn answers_that_end_the_request_of_another_are_counted() {
     assert!(mistaken > 0);
 }
 
+/// Who asks a dead device runs out of transaction IDs for it, and for nobody else: what it asks others is
+/// answered as if there were no dead one, 200 requests in 2 ms.
+#[test]
+fn a_dead_device_takes_no_ids_from_others() {
+    for via in ["read", "write"] {
+        let flow = |name: &str, to: &str, interval: &str| {
+            let mut rpc = json!({"via": via});
+            if via == "read" {
+                rpc["response"] = json!(64);
+            }
+            json!({"name": name, "from": "ep/0", "to": to, "rpc": rpc,
+                "arrivals": {"constant": {"interval": interval, "phase": "7 ns"}}})
+        };
+        let value = json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 3}},
+            "switch": {"buffering": "output", "buffer_packets": 5_000},
+            "endpoint": {"host": {"response_timeout": "20 us"}},
+            "traffic": [flow("dead", "ep/1", "1 us"), flow("live", "ep/2", "10 us")],
+            "faults": {"dead_devices": [{"device": "ep/1", "at": "0 ps"}]},
+            "run": {"until": "2 ms", "warmup": "0 ps", "sample_every": "off"}
+        });
+        let ((), outcome) = watched::<()>(&value);
+        let [dead, live] = [0, 1].map(|flow| outcome.protocols[flow].round_trips);
+        assert_eq!((dead, live), (0, 200), "{via}");
+    }
+}
+
 /// How many round trips are shorter than the wire allows.
 #[derive(Default)]
 struct Short(u64);

@@ -1,9 +1,9 @@
 //! The side that asks.
 //!
-//! A request under way is known by its transaction ID. IDs are unique over all destinations, and given out in
-//! turn. A request that is sent again gets a new one, and the one of a request that was not answered in time
-//! rests until its response comes, or for [`Options::linger`] if there is no other: a response that comes
-//! later than that may be taken for that of another request.
+//! A request under way is known by its destination and its transaction ID. IDs are given out in turn, and
+//! each destination has all of them. A request that is sent again gets a new one, and the one of a request
+//! that was not answered in time rests until its response comes, or for [`Options::linger`] if there is no
+//! other: a response that comes later than that may be taken for that of another request.
 //!
 //! Whoever gets no response cannot know whether the request was carried out. Reads, writes and maintenance
 //! are sent again, up to [`Options::retries`] times: carrying them out twice is like carrying them out once.
@@ -198,12 +198,12 @@ pub struct Requester<P> {
     waiting: VecDeque<Waiting<P>>,
     /// Maintenance, likewise.
     maintenance_waiting: VecDeque<Waiting<P>>,
-    /// By transaction ID.
-    active: BTreeMap<u8, Active<P>>,
+    /// By destination and transaction ID.
+    active: BTreeMap<(u32, u8), Active<P>>,
     /// How many of them are maintenance requests.
     maintenance_active: u8,
     /// One entry for each active request.
-    deadlines: Deadlines<u8>,
+    deadlines: Deadlines<(u32, u8)>,
     tids: Tids,
     events: VecDeque<Event<P>>,
     counters: Counters,
@@ -281,9 +281,9 @@ impl<P: Clone + Payload> Requester<P> {
 
     /// Lets everything happen whose time has come.
     pub fn handle_timeout(&mut self, now: u64) {
-        while let Some(tid) = self.deadlines.pop_due(now) {
-            let Some(active) = self.remove(tid) else { continue };
-            self.tids.rest(now, tid);
+        while let Some((destination, tid)) = self.deadlines.pop_due(now) {
+            let Some(active) = self.remove((destination, tid)) else { continue };
+            self.tids.rest(now, destination, tid);
             self.counters.timeouts += 1;
             let Active { order, retries, .. } = active;
             match retries.checked_sub(1) {
@@ -304,15 +304,15 @@ impl<P: Clone + Payload> Requester<P> {
     /// The next packet. Its response is awaited from `now` on. Maintenance goes before other requests of the
     /// same priority.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit<P>> {
-        let front = |queue: &VecDeque<Waiting<P>>| queue.front().map(|waiting| waiting.order.priority);
-        let maintenance = front(&self.maintenance_waiting).filter(|_| self.may_send(true));
-        let other = front(&self.waiting).filter(|_| self.may_send(false));
-        let queue = match (maintenance, other) {
-            (None, None) => return None,
-            (maintenance, other) if maintenance >= other => &mut self.maintenance_waiting,
-            _ => &mut self.waiting,
+        let maintenance = self.first(true);
+        let other = self.first(false);
+        let (queue, (place, _)) = match (maintenance, other) {
+            (maintenance, Some(other)) if maintenance.is_none_or(|(_, own)| own < other.1) => {
+                (&mut self.waiting, other)
+            }
+            (maintenance, _) => (&mut self.maintenance_waiting, maintenance?),
         };
-        let Waiting { mut order, retries, repeated } = queue.pop_front()?;
+        let Waiting { mut order, retries, repeated } = queue.remove(place)?;
         let (destination, priority, token) = (order.destination, order.priority, order.token);
         self.counters.packets += 1;
         self.counters.repetitions += u64::from(repeated);
@@ -321,13 +321,13 @@ impl<P: Clone + Payload> Requester<P> {
             self.events.push_back(Event::Done { token, data: None });
             return Some(Transmit { destination, priority, body: order.body, token });
         }
-        let tid = self.tids.take()?;
+        let tid = self.tids.take(now, destination)?;
         order.body = order.body.with_tid(tid);
         let body = order.body.clone();
         let until = now.saturating_add(self.options.response_timeout);
-        self.deadlines.set(until, tid);
+        self.deadlines.set(until, (destination, tid));
         self.maintenance_active += u8::from(expected.is_maintenance());
-        self.active.insert(tid, Active { order, retries, expected, until });
+        self.active.insert((destination, tid), Active { order, retries, expected, until });
         Some(Transmit { destination, priority, body, token })
     }
 
@@ -345,8 +345,7 @@ impl<P: Clone + Payload> Requester<P> {
     /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        !self.maintenance_waiting.is_empty() && self.may_send(true)
-            || !self.waiting.is_empty() && self.may_send(false)
+        self.first(true).or_else(|| self.first(false)).is_some()
     }
 
     /// Requests that hold a transaction ID.
@@ -374,36 +373,38 @@ impl<P: Clone + Payload> Requester<P> {
         }
     }
 
-    fn may_send(&self, maintenance: bool) -> bool {
-        let active = self.active.len();
+    /// The first request of a queue that can be sent: its place and its priority. Who has no transaction ID
+    /// left for its destination is passed by others.
+    fn first(&self, maintenance: bool) -> Option<(usize, Priority)> {
         let maintenance_active = usize::from(self.maintenance_active);
-        let (mine, window) = if maintenance {
-            (maintenance_active, self.options.maintenance_window)
+        let (queue, mine, window) = if maintenance {
+            (&self.maintenance_waiting, maintenance_active, self.options.maintenance_window)
         } else {
-            (active - maintenance_active, self.options.window)
+            (&self.waiting, self.active.len() - maintenance_active, self.options.window)
         };
-        mine < usize::from(window) && self.tids.has_one()
+        let may_go = |waiting: &Waiting<P>| self.tids.has_one(waiting.order.destination);
+        let place = if mine < usize::from(window) { queue.iter().position(may_go)? } else { return None };
+        Some((place, queue[place].order.priority))
     }
 
-    fn remove(&mut self, tid: u8) -> Option<Active<P>> {
-        let active = self.active.remove(&tid)?;
+    fn remove(&mut self, key: (u32, u8)) -> Option<Active<P>> {
+        let active = self.active.remove(&key)?;
         self.maintenance_active -= u8::from(active.expected.is_maintenance());
         Some(active)
     }
 
     fn finish(&mut self, source: u32, tid: u8, status: Status, data: Option<P>, maintenance: bool) {
-        let matches = |active: &Active<P>| {
-            active.order.destination == source && active.expected.is_maintenance() == maintenance
-        };
-        let Some(active) = self.active.get(&tid).filter(|active| matches(active)) else {
+        let key = (source, tid);
+        let matches = |active: &&Active<P>| active.expected.is_maintenance() == maintenance;
+        let Some(active) = self.active.get(&key).filter(matches) else {
             self.counters.unsolicited += 1;
-            self.tids.came_late(tid);
+            self.tids.came_late(source, tid);
             return;
         };
-        self.deadlines.clear(active.until, tid);
+        self.deadlines.clear(active.until, key);
         let (token, expected) = (active.order.token, active.expected);
-        self.remove(tid);
-        self.tids.free(tid);
+        self.remove(key);
+        self.tids.free(source, tid);
         let wanted = match expected {
             Expected::Data(octets) | Expected::MaintenanceData(octets) => Some(octets),
             _ => None,
