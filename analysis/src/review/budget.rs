@@ -380,7 +380,8 @@ mod tests {
         }
     }
 
-    /// What passes a translator is on all links of its way, both ways: what is asked for and what is answered.
+    /// What passes a translator is on all links of its way, both ways: what is asked for and what is
+    /// answered.
     #[test]
     fn a_flow_passes_all_links_between_translators() {
         let text = r#"{"name": "z", "run": {"until": "1 us"}, "topology": {"explicit": {

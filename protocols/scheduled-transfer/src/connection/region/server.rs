@@ -448,8 +448,8 @@ impl Connection {
     }
 
     /// Where as many values are kept as there may be, the oldest is let go that nobody has claimed for four
-    /// quarantines; its id stays known for one more. Not before: who repeats a request that waited longer than
-    /// that on its way gets the value, and it is not executed again (ST-D44 lets it go, and need not).
+    /// quarantines; its id stays known for one more. Not before: who repeats a request that waited longer
+    /// than that on its way gets the value, and it is not executed again (ST-D44 lets it go, and need not).
     fn let_go<M>(&mut self, cx: &Context<'_, M>, id: u32) {
         let Some(Sequence::Server(server)) = self.sequences.get(&id) else { return };
         if server.held().count() < cx.config.replay_values {
