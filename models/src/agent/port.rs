@@ -146,7 +146,8 @@ impl Port {
                 last_tid: REGISTER_TIDS - 1,
                 response_timeout: timeout,
                 linger: patience,
-                window: REGISTER_TIDS,
+                // Each destination has its own IDs: one that never answers leaves room for others.
+                window: u8::MAX,
                 ..requester::Options::default()
             }),
             registers: Requester::new(requester::Options {

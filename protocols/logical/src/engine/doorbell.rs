@@ -217,7 +217,7 @@ impl Sender {
                 self.fail(key, Failure::Timeout);
             }
         }
-        self.tids.handle_timeout(now);
+        while self.tids.pop_rested(now).is_some() {}
     }
 
     /// The next packet: repetitions first within a priority, since they hold an ID. Its response is awaited

@@ -85,21 +85,23 @@ impl Tids {
         self.wait(now, destination);
     }
 
-    /// A response came with an ID that nobody uses: if it rests, it is free now.
-    pub(crate) fn came_late(&mut self, source: u32, tid: u8) {
-        let Some(ids) = self.of.get_mut(&source) else { return };
+    /// A response came with an ID that nobody uses: if it rests, it is free now. Whether it did.
+    pub(crate) fn came_late(&mut self, source: u32, tid: u8) -> bool {
+        let Some(ids) = self.of.get_mut(&source) else { return false };
         let before = ids.resting.len();
         ids.resting.retain(|resting| resting.1 != tid);
-        if ids.resting.len() < before {
+        let rested = ids.resting.len() < before;
+        if rested {
             self.free(source, tid);
         }
+        rested
     }
 
-    /// Lets those go that have rested for long enough.
-    pub(crate) fn handle_timeout(&mut self, now: u64) {
-        while let Some(destination) = self.waits.pop_due(now) {
-            self.wait(now, destination);
-        }
+    /// A destination that had no ID left, and of which one has rested for long enough.
+    pub(crate) fn pop_rested(&mut self, now: u64) -> Option<u32> {
+        let destination = self.waits.pop_due(now)?;
+        self.wait(now, destination);
+        Some(destination)
     }
 
     /// When a destination that had none has one, if there is such.
@@ -140,9 +142,9 @@ mod tests {
         for (now, tid) in [(10, 5), (20, 3), (30, 6)] {
             tids.rest(now, 9, tid);
         }
-        tids.handle_timeout(59);
+        assert_eq!(tids.pop_rested(59), None);
         assert_eq!((tids.next(), tids.take(59, 9)), (Some(60), None));
-        tids.handle_timeout(70);
+        assert_eq!([tids.pop_rested(70), tids.pop_rested(70)], [Some(9), None]);
         assert_eq!((tids.take(70, 9), tids.has_one(9)), (Some(5), true));
         // Of 3 and 6 that rest the answer to 3 comes, which has rested for long enough, and later that to 6.
         tids.came_late(9, 3);

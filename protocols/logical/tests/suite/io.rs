@@ -374,7 +374,7 @@ fn a_late_response_is_not_taken_for_that_of_another_request() {
             assert!(requester.poll_transmit(now).is_some(), "at {now}");
         }
         requester.handle_timeout(4 * TIMEOUT);
-        assert!(!requester.wants_transmit() && requester.poll_transmit(4 * TIMEOUT).is_none());
+        assert!(requester.poll_transmit(4 * TIMEOUT).is_none() && !requester.wants_transmit());
         while requester.poll_event().is_some() {}
         requester
     };

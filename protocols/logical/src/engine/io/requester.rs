@@ -198,6 +198,8 @@ pub struct Requester<P> {
     waiting: VecDeque<Waiting<P>>,
     /// Maintenance, likewise.
     maintenance_waiting: VecDeque<Waiting<P>>,
+    /// Those of them that are for a destination for which there is no transaction ID left: others pass them.
+    parked: BTreeMap<u32, VecDeque<Waiting<P>>>,
     /// By destination and transaction ID.
     active: BTreeMap<(u32, u8), Active<P>>,
     /// How many of them are maintenance requests.
@@ -221,6 +223,7 @@ impl<P: Clone + Payload> Requester<P> {
             options,
             waiting: VecDeque::new(),
             maintenance_waiting: VecDeque::new(),
+            parked: BTreeMap::new(),
             active: BTreeMap::new(),
             maintenance_active: 0,
             deadlines: Deadlines::new(),
@@ -288,31 +291,36 @@ impl<P: Clone + Payload> Requester<P> {
             let Active { order, retries, .. } = active;
             match retries.checked_sub(1) {
                 Some(retries) if is_repeatable(&order.body) => {
-                    let waiting = Waiting { order, retries, repeated: true };
-                    let queue = self.queue(&waiting);
-                    // In front of the others of its priority: it is older than they are.
-                    let mine = waiting.order.priority;
-                    let place = queue.partition_point(|other| other.order.priority > mine);
-                    queue.insert(place, waiting);
+                    self.put_first(Waiting { order, retries, repeated: true });
                 }
                 _ => self.events.push_back(Event::Failed { token: order.token, cause: Failure::Timeout }),
             }
         }
-        self.tids.handle_timeout(now);
+        while let Some(destination) = self.tids.pop_rested(now) {
+            self.unpark(destination);
+        }
     }
 
     /// The next packet. Its response is awaited from `now` on. Maintenance goes before other requests of the
     /// same priority.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit<P>> {
-        let maintenance = self.first(true);
-        let other = self.first(false);
-        let (queue, (place, _)) = match (maintenance, other) {
-            (maintenance, Some(other)) if maintenance.is_none_or(|(_, own)| own < other.1) => {
-                (&mut self.waiting, other)
+        let Waiting { mut order, retries, repeated } = loop {
+            let front = |queue: &VecDeque<Waiting<P>>| queue.front().map(|waiting| waiting.order.priority);
+            let maintenance = front(&self.maintenance_waiting).filter(|_| self.may_send(true));
+            let other = front(&self.waiting).filter(|_| self.may_send(false));
+            let queue = match (maintenance, other) {
+                (None, None) => return None,
+                (maintenance, other) if maintenance >= other => &mut self.maintenance_waiting,
+                _ => &mut self.waiting,
+            };
+            let next = queue.pop_front()?;
+            if self.tids.has_one(next.order.destination) {
+                break next;
             }
-            (maintenance, _) => (&mut self.maintenance_waiting, maintenance?),
+            let parked = self.parked.entry(next.order.destination).or_default();
+            // What is sent again is older than the others.
+            if next.repeated { parked.push_front(next) } else { parked.push_back(next) }
         };
-        let Waiting { mut order, retries, repeated } = queue.remove(place)?;
         let (destination, priority, token) = (order.destination, order.priority, order.token);
         self.counters.packets += 1;
         self.counters.repetitions += u64::from(repeated);
@@ -328,6 +336,7 @@ impl<P: Clone + Payload> Requester<P> {
         self.deadlines.set(until, (destination, tid));
         self.maintenance_active += u8::from(expected.is_maintenance());
         self.active.insert((destination, tid), Active { order, retries, expected, until });
+        self.unpark(destination);
         Some(Transmit { destination, priority, body, token })
     }
 
@@ -342,10 +351,12 @@ impl<P: Clone + Payload> Requester<P> {
         self.deadlines.next().into_iter().chain(self.tids.next()).min()
     }
 
-    /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
+    /// Whether a packet may wait for [`poll_transmit`](Self::poll_transmit): not if that gave none, until
+    /// something changes.
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        self.first(true).or_else(|| self.first(false)).is_some()
+        !self.maintenance_waiting.is_empty() && self.may_send(true)
+            || !self.waiting.is_empty() && self.may_send(false)
     }
 
     /// Requests that hold a transaction ID.
@@ -373,18 +384,35 @@ impl<P: Clone + Payload> Requester<P> {
         }
     }
 
-    /// The first request of a queue that can be sent: its place and its priority. Who has no transaction ID
-    /// left for its destination is passed by others.
-    fn first(&self, maintenance: bool) -> Option<(usize, Priority)> {
+    /// In front of the others of its priority: it is older than they are.
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        let mine = waiting.order.priority;
+        let queue = self.queue(&waiting);
+        let place = queue.partition_point(|other| other.order.priority > mine);
+        queue.insert(place, waiting);
+    }
+
+    /// If there is a transaction ID for a destination, one of those that wait for it goes on.
+    fn unpark(&mut self, destination: u32) {
+        if !self.tids.has_one(destination) {
+            return;
+        }
+        let Some(parked) = self.parked.get_mut(&destination) else { return };
+        let next = parked.pop_front();
+        if parked.is_empty() {
+            self.parked.remove(&destination);
+        }
+        next.into_iter().for_each(|next| self.put_first(next));
+    }
+
+    fn may_send(&self, maintenance: bool) -> bool {
         let maintenance_active = usize::from(self.maintenance_active);
-        let (queue, mine, window) = if maintenance {
-            (&self.maintenance_waiting, maintenance_active, self.options.maintenance_window)
+        let (mine, window) = if maintenance {
+            (maintenance_active, self.options.maintenance_window)
         } else {
-            (&self.waiting, self.active.len() - maintenance_active, self.options.window)
+            (self.active.len() - maintenance_active, self.options.window)
         };
-        let may_go = |waiting: &Waiting<P>| self.tids.has_one(waiting.order.destination);
-        let place = if mine < usize::from(window) { queue.iter().position(may_go)? } else { return None };
-        Some((place, queue[place].order.priority))
+        mine < usize::from(window)
     }
 
     fn remove(&mut self, key: (u32, u8)) -> Option<Active<P>> {
@@ -398,13 +426,16 @@ impl<P: Clone + Payload> Requester<P> {
         let matches = |active: &&Active<P>| active.expected.is_maintenance() == maintenance;
         let Some(active) = self.active.get(&key).filter(matches) else {
             self.counters.unsolicited += 1;
-            self.tids.came_late(source, tid);
+            if self.tids.came_late(source, tid) {
+                self.unpark(source);
+            }
             return;
         };
         self.deadlines.clear(active.until, key);
         let (token, expected) = (active.order.token, active.expected);
         self.remove(key);
         self.tids.free(source, tid);
+        self.unpark(source);
         let wanted = match expected {
             Expected::Data(octets) | Expected::MaintenanceData(octets) => Some(octets),
             _ => None,
