@@ -172,7 +172,7 @@ fn golden_sizes() {
         (Subject::Connection, "LOSS1+TIMEOUT1", Order::Any, 6870, 16_931),
         (Subject::Write, "none", Order::Fifo, 17, 18),
         (Subject::Write, "LOSS1+TIMEOUT1", Order::Any, 13_223, 28_474),
-        (Subject::FetchOp, "LOSS1+DUP1", Order::Any, 957, 1985),
+        (Subject::FetchOp, "LOSS1+DUP1", Order::Any, 945, 1960),
     ];
     for (subject, fault, order, states, transitions) in rows {
         let row = row(&model(subject, fault, order, 2));
