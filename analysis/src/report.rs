@@ -18,6 +18,7 @@ use models::probe::{Cause, ProtocolFact};
 use models::stats::{FlowStats, SessionTotals, TranslatorTotals};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Accepted load below this share of the offered load is saturation.
 pub const SATURATION_SHARE: f64 = 0.99;
@@ -869,10 +870,8 @@ fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window 
 /// chance: a queue that grows slowly, or in bursts, may have no more in it at the end of a run than it had on
 /// average.
 fn slows(bins: &[Bin]) -> bool {
-    let mean = |range: std::ops::Range<usize>| mean(&bins[range], |bin| bin.latency_ps);
-    let parts = TREND_BATCHES.min(bins.len());
-    let edge = |part: usize| part * bins.len() / parts;
-    let series: Vec<f64> = (0..parts).filter_map(|part| mean(edge(part)..edge(part + 1))).collect();
+    let mean = |range: Range<usize>| mean(&bins[range], |bin| bin.latency_ps);
+    let series = in_parts(0..bins.len(), &mean);
     // Where nothing has arrived nothing takes longer.
     let longer = mean(bins.len() / 2..bins.len()).zip(mean(0..bins.len()));
     longer.is_some_and(|(second, all)| second > (1.0 + LONGER) * all) && shift(&series, LONGER).is_some()
@@ -880,6 +879,13 @@ fn slows(bins: &[Bin]) -> bool {
 
 /// By so much longer packets of the second half take where they take longer.
 const LONGER: f64 = 0.05;
+
+/// A value of each of the parts of some bins in which a trend is looked for, where there is one.
+fn in_parts(bins: Range<usize>, value: &dyn Fn(Range<usize>) -> Option<f64>) -> Vec<f64> {
+    let parts = TREND_BATCHES.min(bins.len());
+    let edge = |part: usize| bins.start + part * bins.len() / parts;
+    (0..parts).filter_map(|part| value(edge(part)..edge(part + 1))).collect()
+}
 
 /// Mean of the packets of some bins; `None`: there are none.
 fn mean(bins: &[Bin], of: fn(&Bin) -> u128) -> Option<f64> {
@@ -928,16 +934,12 @@ fn last_arrival(collector: &Collector, outcome: &Outcome) -> u64 {
 /// is as steady as one that is not. Source queues are left out: above saturation they grow for ever while the
 /// fabric is as steady as can be, and `saturated` tells.
 fn settled(collector: &Collector, window: Window) -> Window {
-    let bins = window.to_bin - window.from_bin;
-    let parts = TREND_BATCHES.min(bins);
     // what is done has no steady state to be in
     if window.ended {
         return window;
     }
-    let series = |value: &dyn Fn(std::ops::Range<usize>) -> Option<f64>| -> Vec<f64> {
-        let edge = |part: usize| window.from_bin + part * bins / parts.max(1);
-        (0..parts).filter_map(|part| value(edge(part)..edge(part + 1))).collect()
-    };
+    let series =
+        |value: &dyn Fn(Range<usize>) -> Option<f64>| in_parts(window.from_bin..window.to_bin, value);
     let load = series(&|range| {
         let flows = collector.flows().iter();
         let all: u64 = flows.flat_map(|flow| &flow.bins[range.clone()]).map(|bin| bin.link_ps).sum();

@@ -348,8 +348,7 @@ mod tests {
     }
 
     /// A packet of 280 characters every 500 ns takes 448 ns of a link of one lane, and 112 ns of four: 89.6
-    /// and
-    /// 22.4 %, and both together 44.8 % of the link that they share, whichever source comes last.
+    /// and 22.4 %, and both together 44.8 % of the link that they share, whichever source comes last.
     #[test]
     fn an_interval_is_another_load_on_a_link_of_another_speed() {
         for slow in ["ep/0", "ep/1"] {
@@ -365,14 +364,12 @@ mod tests {
             assert_eq!((own.load, own.load_most), (Some((28, 125)), Some((112, 125))));
             let config = &plan.variants[0].config;
             let budget = Budget::new(config, &BTreeMap::from([(0, own.load.unwrap())]));
-            for (port, law) in [("ep/0", 0.224), ("ep/1", 0.224)]
-                .map(|(name, law)| (name, law * if name == slow { 4.0 } else { 1.0 }))
-            {
-                let device = config.devices.iter().position(|device| device.path == port).unwrap();
-                assert!((budget.flows[0][&(device as u32, 0)] - law).abs() < 1e-12, "{slow} is slow, {port}");
+            for (name, port, law) in [("ep/0", 0, 0.224), ("ep/1", 0, 0.224), ("sw", 2, 0.448)] {
+                let law = if name == slow { 4.0 * law } else { law };
+                let device = config.devices.iter().position(|device| device.path == name).unwrap();
+                let found = budget.flows[0][&(device as u32, port)];
+                assert!((found - law).abs() < 1e-12, "{slow} is slow, {name}: {found}");
             }
-            let sw = config.devices.iter().position(|device| device.path == "sw").unwrap();
-            assert!((budget.flows[0][&(sw as u32, 2)] - 0.448).abs() < 1e-12);
             assert!(
                 scenarios::check_report(&plan)
                     .contains("2 sources, load 28/125 to 112/125 of the link of each")
