@@ -47,6 +47,8 @@ struct Question {
     /// Octets of packets without what a link adds, in order.
     packets: Vec<u32>,
     answer: Vec<u32>,
+    /// Octets of what hardware answers to the last packet, before the answer of a host can leave.
+    response: Option<u32>,
     /// Hosts that it passes.
     hosts: Hosts,
     /// Ps of the fabric.
@@ -155,6 +157,7 @@ impl<'a> Client<'a> {
                 at: format!("/traffic/{flow}/{key}/timeout"),
                 answer: if is_access { response.clone()? } else { self.packets(answer.unwrap_or(octets))? },
                 packets: packets.clone(),
+                response: response.as_ref().filter(|_| !is_access).map(|response| response[0]),
                 hosts: if is_access { Hosts::Asking } else { Hosts::Both },
                 within: clock.fabric(timeout),
             })
@@ -178,6 +181,7 @@ fn unanswered(
         at: format!("{}/host/response_timeout", c.devices[agent.device as usize].origin),
         packets,
         answer,
+        response: None,
         hosts: Hosts::Nobody,
         within: Clock(agent.clock).fabric(agent.response_timeout),
     }
@@ -250,17 +254,23 @@ impl Asked<'_> {
         let AgentConfig { device, id: own, .. } = *self.agent;
         let answers = *config.owners.get(id as usize)?;
         let there = way(roads, (device, id), self.priority, &asked.packets)?;
-        let back = way(roads, (answers, own), self.priority + 1, &asked.answer)?;
         let software = |device: u32| roads.agent(device).map(|agent| Software::shortest(&agent.host));
-        let services = match asked.hosts {
-            Hosts::Both => {
-                let of = |device: u32| software(device).map_or(0, |own| own.rx.saturating_add(own.tx));
-                of(device).saturating_add(of(answers))
-            }
-            Hosts::Asking => software(device).map_or(0, |own| own.tx),
-            Hosts::Nobody => 0,
+        let both = |device: u32| software(device).map_or(0, |own| own.rx.saturating_add(own.tx));
+        let (asking, answering) = match asked.hosts {
+            Hosts::Both => (both(device), both(answers)),
+            Hosts::Asking => (software(device).map_or(0, |own| own.tx), 0),
+            Hosts::Nobody => (0, 0),
         };
-        Some((answers, there.saturating_add(back).saturating_add(services)))
+        // An answer leaves when its host has it, and behind what hardware answered when the question came.
+        let path = roads.path(answers, own)?.at(self.priority + 1);
+        let packets: Vec<u32> = asked.response.iter().chain(&asked.answer).copied().collect();
+        let mut times = vec![answering; packets.len()];
+        if asked.response.is_some() {
+            times[0] = 0;
+        }
+        path.pass(&packets, &mut times);
+        let back = times.last().copied().unwrap_or(answering);
+        Some((answers, there.saturating_add(back).saturating_add(asking)))
     }
 }
 

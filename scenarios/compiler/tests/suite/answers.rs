@@ -41,6 +41,8 @@ fn asked(flow: &Value, host: &Value) -> (Vec<String>, bool) {
 /// goes out and 3 us for what comes in, where they take part; hardware answers reads, and single packets.
 ///
 /// - message, 8 and 8 octets: 2 (4 us + 199.2 ns)
+/// - the same between hosts that take no time: 2 x 199.2 ns, and the answer behind the response of 6.4 ns
+/// - the same where the host that answers takes 5 ns, which is less than the response
 /// - echo over a stream, 8 octets: 2 (4 us + 202.4 ns)
 /// - read of 64: 1 us + 360 ns + 2 x 28 x 0.4 ns + 2 x 72 x 0.4 ns
 /// - message of 256: 360 ns + 2 (276 + 16) 0.4 ns
@@ -57,6 +59,8 @@ fn what_cannot_be_answered_in_time_is_told() {
     let message = |time: u64| {
         (json!({"size": 8, "rpc": {"via": "message", "timeout": format!("{time} ps")}}), both.clone())
     };
+    let idle = |time: u64| (message(time).0, json!({}));
+    let quick = |time: u64| (message(time).0, json!({"tx_service": "5 ns"}));
     let echo = |time: u64| {
         (json!({"size": 8, "echo": {"carrier": "stream", "timeout": format!("{time} ps")}}), both.clone())
     };
@@ -66,6 +70,8 @@ fn what_cannot_be_answered_in_time_is_told() {
     let single = |time: u64| (json!({"size": 256, "messages": {}}), with(&both, time));
     for (made, law, at) in [
         (&message as Made<'_>, 2 * (4_000_000 + 199_200), "/traffic/0/rpc/timeout"),
+        (&idle, 2 * 199_200 + 6_400, "/traffic/0/rpc/timeout"),
+        (&quick, 5_000 + 2 * 199_200 + 6_400, "/traffic/0/rpc/timeout"),
         (&echo, 2 * (4_000_000 + 202_400), "/traffic/0/echo/timeout"),
         (&read, 1_360_000 + 800 * (20 + 80), "/traffic/0/rpc/timeout"),
         (&single, 360_000 + 800 * (276 + 16), "/endpoint/host/response_timeout"),
