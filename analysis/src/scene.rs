@@ -63,7 +63,7 @@ pub(crate) enum Marker {
 #[derive(Clone, Debug, PartialEq)]
 enum Item {
     Path { points: Vec<(f64, f64)>, color: RGBColor, width: u32 },
-    Polygon { points: Vec<(f64, f64)>, color: RGBColor },
+    Polygon { points: Vec<(f64, f64)>, color: RGBAColor },
     Text { at: (f64, f64), text: String, look: Type, align: Align, upwards: bool },
 }
 
@@ -193,7 +193,12 @@ impl Scene {
     }
 
     pub fn polygon(&mut self, points: &[(f64, f64)], color: RGBColor) {
-        self.items.push(Item::Polygon { points: self.lowered(points), color });
+        self.veil(points, color, 1.0);
+    }
+
+    /// An area through which what lies below is seen: `share` of the colour covers it.
+    pub fn veil(&mut self, points: &[(f64, f64)], color: RGBColor, share: f64) {
+        self.items.push(Item::Polygon { points: self.lowered(points), color: color.mix(share) });
     }
 
     pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, color: RGBColor) {

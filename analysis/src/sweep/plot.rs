@@ -509,7 +509,7 @@ fn pale(color: RGBColor, share: f64) -> RGBColor {
     RGBColor(mix(color.0), mix(color.1), mix(color.2))
 }
 
-/// Shares of the colour of a line that its band has, and what is saturated.
+/// Shares of the colour of a line that its band has, through which others are seen, and what is saturated.
 const BAND: f64 = 0.25;
 const SATURATED: f64 = 0.5;
 
@@ -544,7 +544,7 @@ fn curves(
             if !sampled && known.len() > 1 && known.len() == piece.len() {
                 let upper = known.iter().map(|(x, mean)| at(*x, mean.mean + mean.half_width));
                 let lower = known.iter().rev().map(|(x, mean)| at(*x, mean.mean - mean.half_width));
-                scene.polygon(&upper.chain(lower).collect::<Vec<_>>(), color);
+                scene.veil(&upper.chain(lower).collect::<Vec<_>>(), stroke(index).color, BAND);
             } else {
                 for (x, mean) in known {
                     let ends = [at(x, mean.mean - mean.half_width), at(x, mean.mean + mean.half_width)];
@@ -944,6 +944,15 @@ mod tests {
         assert_eq!(drawn(0.2), (true, true, false));
         assert_eq!(drawn(0.8), (true, true, false));
         assert_eq!(drawn(0.95), (true, false, true));
+    }
+
+    /// Three lines have three bands, and each is seen through those that are drawn above it.
+    #[test]
+    fn bands_do_not_hide_each_other() {
+        let (frame, data) = example(vec![numbers("load", "", 5), words_axis("k", &["a", "b", "c"])]);
+        let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
+        let svg = draw(&frame, &data, &request, "").svg;
+        assert_eq!(svg.matches("<polygon opacity=\"0.25\"").count(), 3, "{svg}");
     }
 
     /// What is saturated is drawn paler and said so; nothing is where nothing else is.

@@ -25,9 +25,12 @@ pub(crate) fn metric_of(name: &str) -> Result<usize, Failure> {
     })
 }
 
-/// A scope that the runs have.
+/// A scope that the runs have. Those that the sweep file names are checked when it is read.
 fn scope_of(data: &Data, name: &str) -> Result<(), Failure> {
     let scopes = data.scopes();
+    if scopes.is_empty() {
+        return Err(Failure::bad_input("no run is finished, so there is nothing to draw yet"));
+    }
     if name == OVERALL || scopes.contains(&name) {
         return Ok(());
     }
@@ -118,7 +121,6 @@ fn file_of(frame: &Frame, request: &Request) -> String {
 
 /// Draws one figure into the folder; gives back its name.
 fn figure(folder: &Folder, manifest: &Manifest, data: &Data, request: &Request) -> Result<String, Failure> {
-    scope_of(data, &request.scope)?;
     let name = file_of(&manifest.frame, request);
     let drawn = drawing(&manifest.frame, data, request, &stamp(manifest));
     folder.write(&format!("{name}.svg"), drawn.svg.as_bytes())?;
@@ -166,7 +168,6 @@ pub(super) fn shown(
 ) -> Result<(String, String), Failure> {
     let request = wanted_of(&manifest.frame, metric_of(&wanted.metric)?, wanted);
     let request = request.map_err(Failure::bad_input)?;
-    scope_of(data, &request.scope)?;
     let about = METRICS[request.metric].about;
     let caption = format!("{}, {}: {about}", wanted.metric, request.scope);
     Ok((caption, drawing(&manifest.frame, data, &request, "").svg))
@@ -188,6 +189,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<(), Failure> {
         log: args.log,
     };
     let metric = metric_of(&args.metric)?;
+    scope_of(&data, &args.scope)?;
     let request = Request::new(&manifest.frame, metric, &args.scope, wishes, fixed);
     let name = figure(&folder, &manifest, &data, &request.map_err(Failure::bad_input)?)?;
     let words = METRICS[metric].words;

@@ -308,6 +308,23 @@ fn points_that_a_stop_rule_leaves_too_wide_are_told() {
     assert!(!home.ok(&["sweep", "status", "loose"]).contains("stop rule"));
 }
 
+/// The figure of a flow was refused where no run has finished, after all tables were written.
+#[test]
+fn what_no_run_has_measured_is_merged_and_drawn_as_empty() {
+    let home = Home::new();
+    let plots = r#""plots": [{ "metric": "latency_mean_ns", "scope": "any" }]"#;
+    home.write("any.json", &SWEEP.replace(r#""plots": [{ "metric": "latency_mean_ns" }]"#, plots));
+    home.ok(&["sweep", "any.json", "--out", "none", "--quiet", "--shard", "29/30"]);
+    home.ok(&["sweep", "merge", "none", "--partial", "--quiet"]);
+    assert_eq!(home.read("none/results.csv").lines().count(), 1);
+    let figure = home.read("none/figures/latency_mean_ns-any-by-load-buffers-variant.svg");
+    assert!(figure.contains("no run has a value here"), "{figure}");
+    for scope in ["any", "overall"] {
+        let said = home.refused(&["sweep", "plot", "none", "--metric", "latency_mean_ns", "--scope", scope]);
+        assert!(said.contains("no run is finished"), "{said}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_said() {
     let home = Home::new();
