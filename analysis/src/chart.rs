@@ -8,7 +8,7 @@ mod conversation;
 pub use conversation::Conversation;
 
 use crate::axes::{GREY, INK, PAGE, WHITE, foot, heading};
-use crate::num::time_text;
+use crate::num::{counted_text, time_text};
 use crate::protocol;
 use crate::report::VariantReport;
 use crate::scene::{Align, Scene, Type, text_width};
@@ -91,6 +91,16 @@ const LOST: RGBColor = RGBColor(213, 94, 0);
 /// Characters of an arrow that is only begun or only ended in a line, between nodes so far apart.
 fn part(distance: usize, words: &str) -> usize {
     (distance / 2 + 4).max(words.chars().count() + 6).min(distance - 1)
+}
+
+/// How many messages begin in these lines, and how many notes they have.
+fn told(lines: &[Line], messages: &str) -> String {
+    let count = |is: fn(&What) -> bool| lines.iter().filter(|line| is(&line.what)).count() as u64;
+    let begin = counted_text(count(|what| matches!(what, What::Sent { .. })), messages);
+    match count(|what| matches!(what, What::Note(_))) {
+        0 => begin,
+        notes => format!("{begin} and {}", counted_text(notes, "notes")),
+    }
 }
 
 impl Chart {
@@ -179,10 +189,14 @@ impl Chart {
         chart
     }
 
-    /// Lines that are shown, and how many are not.
-    fn shown(&self) -> (&[Line], usize) {
-        let shown = self.lines.len().min(LINES_SHOWN);
-        (&self.lines[..shown], self.lines.len() - shown)
+    /// Lines that are shown, and those that are not.
+    fn shown(&self) -> (&[Line], &[Line]) {
+        self.lines.split_at(self.lines.len().min(LINES_SHOWN))
+    }
+
+    /// Messages that begin, and notes, in words.
+    pub fn told(&self) -> String {
+        told(&self.lines, "messages")
     }
 
     fn arrows(&self) -> BTreeMap<usize, Arrow<'_>> {
@@ -211,7 +225,9 @@ impl Chart {
 
     fn more(&self) -> Option<String> {
         let (_, more) = self.shown();
-        (more > 0).then(|| format!("… and {more} more lines"))
+        // Ends of messages that are shown may be all that is left.
+        let begins = |line: &Line| matches!(line.what, What::Sent { .. } | What::Note(_));
+        more.iter().any(begins).then(|| format!("… and {}", told(more, "more messages")))
     }
 
     /// Text for a terminal: nodes side by side, an arrow where a message begins and one where it ends.

@@ -136,8 +136,7 @@ fn chart(
     let stamp = format!("{scenario} · seed {} · riosim {version}", variant.config.seed);
     let chart = Chart { stamp, ..told.chart(scenario, &variant.name) };
     whole::write(file, &draw(&chart))?;
-    let lines = counted_text(chart.lines.len() as u64, "lines");
-    print(&format!("{} shows the conversation in {lines}\n", file.display()))
+    print(&format!("{} shows the conversation: {}\n", file.display(), chart.told()))
 }
 
 /// Runs until the observer has enough, or to the end.

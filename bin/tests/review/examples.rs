@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 /// A report of a shipped study.
 struct Example {
     study: &'static str,
-    /// The run draws its figures, too, with which it keeps congestion over time and sequence charts.
-    figures: bool,
     /// Further words for `run` and for `report`.
     run: &'static [&'static str],
     report: &'static [&'static str],
@@ -22,8 +20,8 @@ struct Example {
 }
 
 impl Example {
-    const fn new(study: &'static str, figures: bool, shown: &'static str) -> Self {
-        Example { study, figures, run: &[], report: &[], shown, octets: 300_000 }
+    const fn new(study: &'static str, shown: &'static str) -> Self {
+        Example { study, run: &[], report: &[], shown, octets: 300_000 }
     }
 }
 
@@ -40,16 +38,16 @@ const TREE: Example = Example {
     ],
     report: &["--frames", "24"],
     octets: 620_000,
-    ..Example::new("hotspot-fattree", true, "data-is=\"time\"")
+    ..Example::new("hotspot-fattree", "data-is=\"time\"")
 };
 
 const EXAMPLES: [Example; 7] = [
-    Example::new("hol-blocking", true, "data-is=\"time\""),
-    Example::new("session-figure-3-5", true, "<summary>Sequence chart of base</summary>"),
-    Example::new("conduit-race-peers", false, "records without a peer&#39;s"),
-    Example::new("goal-transports", false, "32 links"),
-    Example::new("linx-crossing-connect", false, "Timeouts over time"),
-    Example::new("priority-inversion", false, "share that takes longer"),
+    Example::new("hol-blocking", "data-is=\"time\""),
+    Example::new("session-figure-3-5", "<summary>Sequence chart of base</summary>"),
+    Example::new("conduit-race-peers", "records without a peer&#39;s"),
+    Example::new("goal-transports", "32 links"),
+    Example::new("linx-crossing-connect", "Timeouts over time"),
+    Example::new("priority-inversion", "share that takes longer"),
     TREE,
 ];
 
@@ -81,12 +79,11 @@ fn bless() -> bool {
 #[test]
 fn examples_are_what_reports_say() {
     let home = Home::new();
-    for Example { study: name, figures, run, report, shown, octets } in EXAMPLES {
+    for Example { study: name, run, report, shown, octets } in EXAMPLES {
         let scenario = folder().join(format!("../../scenarios/{name}.json"));
         let file = format!("{name}.html");
         let mut words = vec!["run", scenario.to_str().unwrap(), "--out", name, "--quiet"];
         words.extend(run);
-        words.extend((!figures).then_some("--no-figures"));
         home.ends(&words, 0);
         home.ends(&[&["report", name, "-o", &file], report].concat(), 0);
         let page = home.read(&file);

@@ -79,7 +79,8 @@ fn charts_are_filtered_and_drawn() {
     assert!(all.contains("ep/2") && !one.contains("ep/2"));
     assert_eq!(text(&["--to", "0 ps"]).lines().filter(|line| line.contains('>')).count(), 0);
     let (out, svg) = chart("chart.svg", &["--flow", "pair"]);
-    assert!(out.ends_with(" lines\n"));
+    // Each end sends a request, two acknowledgements and a heartbeat, and is up.
+    assert!(out.ends_with(": 8 messages and 2 notes\n"), "{out}");
     let svg = String::from_utf8(svg).unwrap();
     assert!(svg.starts_with("<svg") || svg.starts_with("<?xml"));
     assert!(svg.contains("REQ") && !svg.contains("ep/2"));

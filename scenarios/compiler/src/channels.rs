@@ -38,26 +38,28 @@ impl Compiler<'_> {
                 return None;
             }
         };
+        let mut spec = spec.clone();
+        spec.fill();
         let count = usize::from(spec.count);
-        let buffers = spec.buffers.map_or(VcConfig::default().buffers, u16::from);
+        let buffers = u16::from(*filled(&spec.buffers));
         if buffers > most {
             let message = format!("{buffers} buffers: the control symbols of the link tell of {most}");
             self.once(Diagnostic::error("SC030", format!("{pointer}/buffers"), message));
         }
-        let shares = spec.shares.clone().unwrap_or_else(|| vec![1; count]);
+        let shares = filled(&spec.shares);
         if shares.len() != count {
             let message = format!("{} shares for {count} virtual channels", shares.len());
             let help = "give one share for each channel, in their order; that of VC0 is \"vc0_share\"";
             self.once(Diagnostic::error("SC069", format!("{pointer}/shares"), message).help(help));
             return None;
         }
-        let continuous = usize::from(spec.continuous.unwrap_or(0));
+        let continuous = usize::from(*filled(&spec.continuous));
         if continuous > count {
             let message = format!("{continuous} channels of continuous traffic, but there are {count}");
             self.once(Diagnostic::error("SC069", format!("{pointer}/continuous"), message));
             return None;
         }
-        let refresh = match spec.refresh.as_ref().map_or(Ok(Period::Auto), Quantity::read) {
+        let refresh = match filled(&spec.refresh).read() {
             Ok(Period::Auto) => Some(REFRESH_CODE_GROUPS * lane_char_ps.0 / lane_char_ps.1),
             Ok(Period::Off) => None,
             Ok(Period::Time(0)) => {
@@ -72,7 +74,7 @@ impl Compiler<'_> {
             }
         };
         let mut vcs = [VcConfig { buffers, ..VcConfig::default() }; 8];
-        for (n, (vc, &share)) in vcs.iter_mut().zip(&shares).enumerate() {
+        for (n, (vc, &share)) in vcs.iter_mut().zip(shares).enumerate() {
             vc.share = share;
             if n >= count - continuous {
                 vc.traffic = Traffic::Continuous;

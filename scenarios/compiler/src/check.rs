@@ -82,7 +82,7 @@ impl Quantities<'_> {
     fn link(&mut self, at: &str, link: Option<&LinkSpec>) {
         let Some(link) = link else { return };
         // Whether it is one of its medium is seen when all settings of a link are together.
-        let other = self.media || link.medium.is_some();
+        let other = self.media || crate::medium::named(link.medium).is_some();
         let foreign = other || link.rate.as_ref().is_some_and(|text| text.to_string().ends_with("b/s"));
         if let Some(rate) = link.rate.as_ref().filter(|_| foreign) {
             self.report(&format!("{at}/rate"), rate.get().data);

@@ -29,11 +29,13 @@ fn run_defaults() -> RunSpec {
 /// What a link has unless it is told otherwise.
 pub(crate) fn link_defaults(medium: Option<Medium>) -> LinkSpec {
     let rapidio = LinkSpec {
+        medium: Some(MediumKind::RapidIo),
         rate: text("6.25 Gbaud"),
         width: text("4x"),
         symbol: Some(SymbolKind::Auto),
         length: text("2 m"),
         phy_latency: text("30 ns"),
+        flow_control: Some(FlowControlKind::Transmitter),
         ..LinkSpec::default()
     };
     crate::medium::defaults(medium, rapidio)
@@ -113,7 +115,11 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     full.shake.get_or_insert(0);
     full.run = Some(spec.run.clone().unwrap_or_default().over(&run_defaults()));
     let links = spec.links.clone().unwrap_or_default();
-    full.links = Some(links.over(&link_defaults(crate::medium::named(links.medium))));
+    let mut links = links.over(&link_defaults(crate::medium::named(links.medium)));
+    if let Some(channels) = &mut links.vcs {
+        channels.fill();
+    }
+    full.links = Some(links);
     full.switch = Some(with_switch_preset(&spec.switch.clone().unwrap_or_default(), &switch_defaults()));
     full.endpoint =
         Some(with_endpoint_preset(&spec.endpoint.clone().unwrap_or_default(), &endpoint_defaults()));
@@ -142,13 +148,26 @@ pub fn expand(spec: &Spec, read: ReadFile<'_>, out: &mut Vec<Diagnostic>) -> Spe
     if let Some(translators) = &mut full.translators {
         crate::translators::expand(translators);
     }
-    full.faults.get_or_insert_default().lose_voq_symbols.get_or_insert_default();
+    expand_faults(full.faults.get_or_insert_default());
     full.declare.get_or_insert_default();
     crate::configure::expand(&mut full);
     for (i, flow) in full.traffic.iter_mut().enumerate() {
         expand_flow(flow, i, read, out);
     }
     full
+}
+
+fn expand_faults(faults: &mut FaultSpec) {
+    faults.lose_voq_symbols.get_or_insert_default();
+    for errors in faults.bit_errors.iter_mut().flatten() {
+        errors.burst.get_or_insert(1);
+    }
+    for outage in faults.outages.iter_mut().flatten() {
+        outage.times.get_or_insert(1);
+    }
+    for loss in faults.lane_losses.iter_mut().flatten() {
+        loss.width.get_or_insert_with(|| "1x".into());
+    }
 }
 
 /// What is so in a file whether it says it or not.
@@ -186,8 +205,14 @@ fn expand_flow(flow: &mut FlowSpec, index: usize, read: ReadFile<'_>, out: &mut 
     if flow.st.is_none() && flow.initialise.is_none() && flow::program_of(flow).is_none() {
         flow.start.get_or_insert_with(|| "0 ps".into());
     }
-    if let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &mut flow.to {
-        hotspot.hot_flow.get_or_insert(flow::default_hot_flow(&flow.name));
+    match &mut flow.to {
+        Some(To::Pattern(ToPattern::Hotspot(hotspot))) => {
+            hotspot.hot_flow.get_or_insert(flow::default_hot_flow(&flow.name));
+        }
+        Some(To::Pattern(ToPattern::Uniform(uniform))) => {
+            uniform.include_self.get_or_insert(false);
+        }
+        _ => {}
     }
     match &mut flow.arrivals {
         Some(ArrivalSpec::Constant(spec)) => {

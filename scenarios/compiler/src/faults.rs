@@ -331,7 +331,7 @@ impl Compiler<'_> {
                     let link = &config.links[link];
                     let (device, port) = if side == 0 { link.a } else { link.b };
                     let stream = format!("{}:{port}/errors", config.devices[device as usize].path);
-                    damage.errors = Some(BitErrors { stream, probability, burst: errors.burst.unwrap_or(1) });
+                    damage.errors = Some(BitErrors { stream, probability, burst: *filled(&errors.burst) });
                 }
             }
         }
@@ -363,7 +363,7 @@ impl Compiler<'_> {
     fn outages(&mut self, spec: &FaultSpec, details: &mut BTreeMap<usize, Detail>, down: &mut Spells<usize>) {
         for (i, outage) in spec.outages.iter().flatten().enumerate() {
             let pointer = format!("/faults/outages/{i}");
-            let times = outage.times.unwrap_or(1);
+            let times = *filled(&outage.times);
             let at = outage.at.get();
             let [lasts, every] = [&outage.lasts, &outage.every].map(|time| time.as_ref().map(Quantity::get));
             let links = self.links_like(&outage.link, &format!("{pointer}/link"));

@@ -37,7 +37,7 @@ fn rate_text(medium: Medium, rate: u64) -> String {
 pub(crate) fn defaults(medium: Option<Medium>, rapidio: LinkSpec) -> LinkSpec {
     let Some(medium) = medium else { return rapidio };
     let rate = rate_text(medium, medium.rates()[0]);
-    LinkSpec { rate: Some(rate.as_str().into()), width: None, symbol: None, ..rapidio }
+    LinkSpec { rate: Some(rate.as_str().into()), width: None, symbol: None, flow_control: None, ..rapidio }
 }
 
 /// The wire of a link of a medium.

@@ -62,7 +62,7 @@ impl Traffic<'_> {
                 let ids = Arc::new(devices.iter().map(|&d| c.ids[d]).collect::<Vec<u32>>());
                 let place = positions(&devices);
                 let own = |s: usize| place.get(&s).copied();
-                let keep_self = spec.include_self == Some(true);
+                let keep_self = *filled(&spec.include_self);
                 let places = sources.iter().filter_map(|&s| {
                     let except = if keep_self { None } else { own(s) };
                     let some = ids.len() > usize::from(except.is_some());

@@ -78,7 +78,11 @@ impl Kind for Session {
 
     fn expand_endpoint(&self, endpoint: &mut EndpointSpec, used: bool) {
         if used || endpoint.session.is_some() {
-            endpoint.session = Some(endpoint.session.clone().unwrap_or_default().over(&defaults()));
+            let mut session = endpoint.session.clone().unwrap_or_default().over(&defaults());
+            if let Some(consumer) = session.consumer.as_mut().filter(|own| own.stop_at.is_some()) {
+                consumer.go_at.get_or_insert(0);
+            }
+            endpoint.session = Some(session);
         }
     }
 

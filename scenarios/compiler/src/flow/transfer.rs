@@ -189,6 +189,7 @@ fn fill(st: &mut StSpec) {
         checksum_segment: st.checksum_segment.or(Some(0)),
         trailers: st.trailers.or(Some(false)),
         byte_order: st.byte_order.or(Some(ByteOrderKind::Big)),
+        chart: st.chart.or(Some(false)),
         ..st.clone()
     };
     *st = filled;
@@ -371,7 +372,7 @@ pub(crate) fn ends(
             delay: Duration(st.delay.as_ref().map_or(0, Quantity::get)),
             program: None,
             stream: format!("{}/{}/st", c.graph.nodes[device].name, flow.name),
-            charted: st.chart == Some(true),
+            charted: *filled(&st.chart),
             captured: false,
         };
         ends.insert(device, ProtocolConfig::Transfer(Box::new(end)));

@@ -37,6 +37,16 @@ pub struct VcsSpec {
     pub refresh: Option<Quantity<StatusTime>>,
 }
 
+impl VcsSpec {
+    /// Fills in what is not said.
+    pub(crate) fn fill(&mut self) {
+        self.buffers.get_or_insert(4);
+        self.shares.get_or_insert_with(|| vec![1; usize::from(self.count)]);
+        self.continuous.get_or_insert(0);
+        self.refresh.get_or_insert_with(|| "default".into());
+    }
+}
+
 fn count_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "integer", "enum": [0, 1, 2, 4, 8]})
 }

@@ -112,7 +112,7 @@ fn period(text: &str, words: &[(&str, Period)], told: bool) -> Result<Period, St
     }
     units::time(text).map(Period::Time).map_err(|why| {
         let words: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-        if told { format!("{why}, or is {}", words.join(" or ")) } else { why }
+        if told { format!("{why}; also allowed: {}", words.join(", ")) } else { why }
     })
 }
 

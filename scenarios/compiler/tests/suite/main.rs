@@ -6,6 +6,7 @@ mod bad;
 mod bad_sweeps;
 mod buffers;
 mod configure;
+mod defaults;
 mod fabric;
 mod faults;
 mod golden;

@@ -41,7 +41,7 @@ fn options() -> BTreeSet<String> {
     found
 }
 
-fn settings(value: &Value) -> Vec<(String, Value)> {
+pub(crate) fn settings(value: &Value) -> Vec<(String, Value)> {
     let pairs = value.as_object().expect("pointers and values");
     pairs.iter().map(|(pointer, value)| (pointer.clone(), value.clone())).collect()
 }
@@ -147,7 +147,7 @@ fn seen_with(base: &Value, sets: &[&Value], options: RunOptions) -> Result<Seen,
     Ok(seen)
 }
 
-fn table() -> Value {
+pub(crate) fn table() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/options.json");
     serde_json::from_str(&fs::read_to_string(path).expect("readable")).expect("JSON")
 }
