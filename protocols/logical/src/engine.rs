@@ -32,6 +32,7 @@ pub mod divisible;
 pub mod doorbell;
 pub mod io;
 pub mod message;
+mod queue;
 pub mod stream;
 mod tids;
 

@@ -7,6 +7,7 @@
 //! gives its doorbells a range of their own.
 
 use super::deadlines::Deadlines;
+use super::queue::Queue;
 use super::tids::Tids;
 use super::{check_request_priority, insert_by_priority};
 use crate::wire::doorbell::Doorbell;
@@ -125,8 +126,7 @@ enum State {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Sender {
     options: Options,
-    /// By priority, then in order of submission.
-    waiting: VecDeque<Ring>,
+    waiting: Queue<Ring>,
     /// To be sent again, by priority, then in the order in which they became so.
     again: VecDeque<(Priority, (u32, u8))>,
     /// By destination and transaction ID.
@@ -147,7 +147,7 @@ impl Sender {
     pub fn new(options: Options) -> Self {
         Self {
             options,
-            waiting: VecDeque::new(),
+            waiting: Queue::new(),
             again: VecDeque::new(),
             active: BTreeMap::new(),
             deadlines: Deadlines::new(),
@@ -163,7 +163,7 @@ impl Sender {
     /// [`Error::Range`] for the priority; it is not taken then.
     pub fn submit(&mut self, ring: Ring) -> Result<(), Error> {
         check_request_priority(ring.priority)?;
-        insert_by_priority(&mut self.waiting, ring, |ring| ring.priority);
+        self.waiting.push(ring.destination, ring.priority, ring);
         Ok(())
     }
 
@@ -177,7 +177,9 @@ impl Sender {
         let key = (source, tid);
         let Some((ring, state)) = self.active.get_mut(&key) else {
             self.counters.unsolicited += 1;
-            self.tids.came_late(source, tid);
+            if self.tids.came_late(source, tid) {
+                self.waiting.go_on(source);
+            }
             return;
         };
         let ring = *ring;
@@ -189,7 +191,7 @@ impl Sender {
         match status {
             Status::Done => {
                 self.active.remove(&key);
-                self.tids.free(source, tid);
+                self.free(key);
                 self.events.push_back(Event::Sent { token: ring.token });
             }
             Status::Retry if self.options.retry_delay == 0 => self.send_again(key),
@@ -199,7 +201,7 @@ impl Sender {
                 self.deadlines.set(until, key);
             }
             Status::Error => {
-                self.tids.free(source, tid);
+                self.free(key);
                 self.fail(key, Failure::ErrorResponse);
             }
         }
@@ -217,24 +219,24 @@ impl Sender {
                 self.fail(key, Failure::Timeout);
             }
         }
-        while self.tids.pop_rested(now).is_some() {}
+        while let Some(destination) = self.tids.pop_rested(now) {
+            self.waiting.go_on(destination);
+        }
     }
 
     /// The next packet: repetitions first within a priority, since they hold an ID. Its response is awaited
     /// from `now` on.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit> {
         let again = self.again.front().map(|&(priority, _)| priority);
-        let waiting = self.first().filter(|&place| again < Some(self.waiting[place].priority));
-        let new_one = waiting.and_then(|place| {
-            let tid = self.tids.take(now, self.waiting[place].destination)?;
-            Some((self.waiting.remove(place)?, tid))
-        });
-        let key = match new_one {
-            Some((ring, tid)) => {
-                self.active.insert((ring.destination, tid), (ring, State::Ready));
-                (ring.destination, tid)
-            }
-            None => self.again.pop_front()?.1,
+        let tids = &self.tids;
+        let waiting = self.waiting.first(|destination, _| tids.has_one(destination));
+        let key = if waiting > again {
+            let ring = self.waiting.pop()?;
+            let tid = self.tids.take(now, ring.destination)?;
+            self.active.insert((ring.destination, tid), (ring, State::Ready));
+            (ring.destination, tid)
+        } else {
+            self.again.pop_front()?.1
         };
         let until = now.saturating_add(self.options.response_timeout);
         let (ring, state) = self.active.get_mut(&key).expect("active");
@@ -256,10 +258,11 @@ impl Sender {
         self.deadlines.next().into_iter().chain(self.tids.next()).min()
     }
 
-    /// Whether a packet waits for [`poll_transmit`](Self::poll_transmit).
+    /// Whether a packet may wait for [`poll_transmit`](Self::poll_transmit): not if that gave none, until
+    /// something changes.
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        !self.again.is_empty() || self.first().is_some()
+        !self.again.is_empty() || self.waiting.has_turns()
     }
 
     /// Doorbells that hold a transaction ID.
@@ -274,10 +277,9 @@ impl Sender {
         self.counters
     }
 
-    /// The first new one that can be sent: those that have no transaction ID left for their destination are
-    /// passed by others.
-    fn first(&self) -> Option<usize> {
-        self.waiting.iter().position(|ring| self.tids.has_one(ring.destination))
+    fn free(&mut self, (destination, tid): (u32, u8)) {
+        self.tids.free(destination, tid);
+        self.waiting.go_on(destination);
     }
 
     fn send_again(&mut self, key: (u32, u8)) {

@@ -48,7 +48,7 @@ impl Tids {
 
     /// Whether a request to this destination can have one.
     pub(crate) fn has_one(&self, destination: u32) -> bool {
-        self.of.get(&destination).is_none_or(|ids| !self.is_spent(ids) || ids.rested > 0)
+        self.of.get(&destination).is_none_or(|ids| ids.taken.len() < self.count() || ids.rested > 0)
     }
 
     /// The next one, if there is one.
@@ -111,7 +111,7 @@ impl Tids {
 
     /// If all IDs of a destination are taken: which have rested for long enough, or when the first one has.
     fn wait(&mut self, now: u64, destination: u32) {
-        let (all, linger) = (usize::from(self.last - self.first) + 1, self.linger);
+        let (all, linger) = (self.count(), self.linger);
         let Some(ids) = self.of.get_mut(&destination).filter(|ids| ids.taken.len() == all) else { return };
         let until = |(since, _): &(u64, u8)| since.saturating_add(linger);
         ids.rested = ids.resting.partition_point(|resting| until(resting) <= now);
@@ -120,8 +120,9 @@ impl Tids {
         }
     }
 
-    fn is_spent(&self, ids: &Ids) -> bool {
-        ids.taken.len() > usize::from(self.last - self.first)
+    /// How many a destination has.
+    fn count(&self) -> usize {
+        usize::from(self.last - self.first) + 1
     }
 }
 

@@ -392,6 +392,29 @@ fn a_late_response_is_not_taken_for_that_of_another_request() {
     assert_eq!(tid(answered.poll_transmit(4_500)), 2);
 }
 
+/// Requests without an ID for their destination keep their order when two become free at a time, but for what
+/// is more urgent; one that needs none goes behind those before it, and holds up nobody.
+#[test]
+fn requests_that_wait_for_an_id_keep_their_order() {
+    let mut requester = Requester::new(Options { first_tid: 0, last_tid: 1, ..options() });
+    let ask = |requester: &mut Requester<Data>, token, priority, body| {
+        requester.submit(Order { priority: prio(priority), ..order(token, body) }).unwrap();
+        std::iter::from_fn(|| requester.poll_transmit(0)).map(|sent| sent.token).collect::<Vec<_>>()
+    };
+    let own = || read(0x1000, 0, 8);
+    let bare = || write(WriteOperation::Nwrite, 0x1000, 0, 8, &[0; 8]);
+    let asks = [(0, own()), (0, own()), (0, own()), (0, bare()), (0, own()), (0, own()), (2, own())];
+    let sent = (0..).zip(asks).map(|(token, (priority, body))| ask(&mut requester, token, priority, body));
+    assert_eq!(sent.collect::<Vec<_>>(), [vec![0], vec![1], vec![], vec![], vec![], vec![], vec![]]);
+    for (expected, at_once) in [(vec![6, 2, 3], 2), (vec![4], 1), (vec![5], 1)] {
+        for tid in 0..at_once {
+            requester.handle_response(DEVICE, Response::Data { target_tid: tid, payload: vec![0; 8] });
+        }
+        let sent = std::iter::from_fn(|| requester.poll_transmit(0)).map(|sent| sent.token);
+        assert_eq!(sent.collect::<Vec<_>>(), expected);
+    }
+}
+
 #[test]
 fn windows_bound_what_is_under_way() {
     let options = Options { window: 2, maintenance_window: 1, ..options() };

@@ -116,7 +116,8 @@ fn every_default_is_written_out() {
         let resolved = serde_json::from_str(&plan.resolved).unwrap_or_else(|why| panic!("{option}: {why}"));
         walk.walk(&schema, &resolved, "Spec");
     }
-    let expected = |path: &String| OF_A_KIND.iter().chain(&FOLLOWS).chain(&INJECTED).any(|own| path.starts_with(own));
+    let expected =
+        |path: &String| OF_A_KIND.iter().chain(&FOLLOWS).chain(&INJECTED).any(|own| path.starts_with(own));
     walk.missing.retain(|path| !expected(path));
     assert!(walk.missing.is_empty(), "{:#?}", walk.missing);
     assert!(walk.looked > 10_000, "{}", walk.looked);

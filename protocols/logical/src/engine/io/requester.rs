@@ -10,9 +10,10 @@
 //! (Not so for a write to the Host Base Device ID Lock CSR, which frees the lock the second time; a host has
 //! to read it back in any case, Part 3 §3.5.2.) Atomic operations are never sent again.
 
+use crate::engine::check_request_priority;
 use crate::engine::deadlines::Deadlines;
+use crate::engine::queue::Queue;
 use crate::engine::tids::Tids;
-use crate::engine::{check_request_priority, insert_by_priority};
 use crate::wire::maintenance::Operation as MaintenanceOperation;
 use crate::wire::read::Operation as ReadOperation;
 use crate::wire::response::{Response, Status};
@@ -174,6 +175,7 @@ fn is_repeatable<P>(body: &Body<P>) -> bool {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Waiting<P> {
     order: Order<P>,
+    expected: Expected,
     /// Times it may still be sent again.
     retries: u8,
     repeated: bool,
@@ -194,12 +196,10 @@ struct Active<P> {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Requester<P> {
     options: Options,
-    /// Reads and writes, by priority, then in order of submission; repetitions first.
-    waiting: VecDeque<Waiting<P>>,
+    /// Reads and writes; repetitions go first.
+    waiting: Queue<Waiting<P>>,
     /// Maintenance, likewise.
-    maintenance_waiting: VecDeque<Waiting<P>>,
-    /// Those of them that are for a destination for which there is no transaction ID left: others pass them.
-    parked: BTreeMap<u32, VecDeque<Waiting<P>>>,
+    maintenance_waiting: Queue<Waiting<P>>,
     /// By destination and transaction ID.
     active: BTreeMap<(u32, u8), Active<P>>,
     /// How many of them are maintenance requests.
@@ -221,9 +221,8 @@ impl<P: Clone + Payload> Requester<P> {
         assert!(options.window > 0 && options.maintenance_window > 0, "requests under way: at least one");
         Self {
             options,
-            waiting: VecDeque::new(),
-            maintenance_waiting: VecDeque::new(),
-            parked: BTreeMap::new(),
+            waiting: Queue::new(),
+            maintenance_waiting: Queue::new(),
             active: BTreeMap::new(),
             maintenance_active: 0,
             deadlines: Deadlines::new(),
@@ -246,8 +245,9 @@ impl<P: Clone + Payload> Requester<P> {
         if expected != Expected::Nothing {
             check_request_priority(order.priority)?;
         }
-        let waiting = Waiting { order, retries: self.options.retries, repeated: false };
-        insert_by_priority(self.queue(&waiting), waiting, |waiting| waiting.order.priority);
+        let (destination, priority, retries) = (order.destination, order.priority, self.options.retries);
+        let waiting = Waiting { order, expected, retries, repeated: false };
+        self.queue(&waiting).push(destination, priority, waiting);
         Ok(())
     }
 
@@ -288,43 +288,38 @@ impl<P: Clone + Payload> Requester<P> {
             let Some(active) = self.remove((destination, tid)) else { continue };
             self.tids.rest(now, destination, tid);
             self.counters.timeouts += 1;
-            let Active { order, retries, .. } = active;
+            let Active { order, retries, expected, .. } = active;
             match retries.checked_sub(1) {
                 Some(retries) if is_repeatable(&order.body) => {
-                    self.put_first(Waiting { order, retries, repeated: true });
+                    let (destination, priority) = (order.destination, order.priority);
+                    let waiting = Waiting { order, expected, retries, repeated: true };
+                    self.queue(&waiting).push_first(destination, priority, waiting);
                 }
                 _ => self.events.push_back(Event::Failed { token: order.token, cause: Failure::Timeout }),
             }
         }
         while let Some(destination) = self.tids.pop_rested(now) {
-            self.unpark(destination);
+            self.go_on(destination);
         }
     }
 
     /// The next packet. Its response is awaited from `now` on. Maintenance goes before other requests of the
     /// same priority.
     pub fn poll_transmit(&mut self, now: u64) -> Option<Transmit<P>> {
-        let Waiting { mut order, retries, repeated } = loop {
-            let front = |queue: &VecDeque<Waiting<P>>| queue.front().map(|waiting| waiting.order.priority);
-            let maintenance = front(&self.maintenance_waiting).filter(|_| self.may_send(true));
-            let other = front(&self.waiting).filter(|_| self.may_send(false));
-            let queue = match (maintenance, other) {
-                (None, None) => return None,
-                (maintenance, other) if maintenance >= other => &mut self.maintenance_waiting,
-                _ => &mut self.waiting,
-            };
-            let next = queue.pop_front()?;
-            if self.tids.has_one(next.order.destination) {
-                break next;
+        let [maintenance, other] = [true, false].map(|maintenance| {
+            if !self.may_send(maintenance) {
+                return None;
             }
-            let parked = self.parked.entry(next.order.destination).or_default();
-            // What is sent again is older than the others.
-            if next.repeated { parked.push_front(next) } else { parked.push_back(next) }
-        };
+            let queue = if maintenance { &mut self.maintenance_waiting } else { &mut self.waiting };
+            let tids = &self.tids;
+            queue.first(|destination, next| next.expected == Expected::Nothing || tids.has_one(destination))
+        });
+        let queue = if maintenance >= other { &mut self.maintenance_waiting } else { &mut self.waiting };
+        maintenance.max(other)?;
+        let Waiting { mut order, expected, retries, repeated } = queue.pop()?;
         let (destination, priority, token) = (order.destination, order.priority, order.token);
         self.counters.packets += 1;
         self.counters.repetitions += u64::from(repeated);
-        let expected = Expected::of(&order.body)?;
         if expected == Expected::Nothing {
             self.events.push_back(Event::Done { token, data: None });
             return Some(Transmit { destination, priority, body: order.body, token });
@@ -336,7 +331,6 @@ impl<P: Clone + Payload> Requester<P> {
         self.deadlines.set(until, (destination, tid));
         self.maintenance_active += u8::from(expected.is_maintenance());
         self.active.insert((destination, tid), Active { order, retries, expected, until });
-        self.unpark(destination);
         Some(Transmit { destination, priority, body, token })
     }
 
@@ -355,8 +349,8 @@ impl<P: Clone + Payload> Requester<P> {
     /// something changes.
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        !self.maintenance_waiting.is_empty() && self.may_send(true)
-            || !self.waiting.is_empty() && self.may_send(false)
+        self.maintenance_waiting.has_turns() && self.may_send(true)
+            || self.waiting.has_turns() && self.may_send(false)
     }
 
     /// Requests that hold a transaction ID.
@@ -377,32 +371,17 @@ impl<P: Clone + Payload> Requester<P> {
         self.counters
     }
 
-    fn queue(&mut self, waiting: &Waiting<P>) -> &mut VecDeque<Waiting<P>> {
+    fn queue(&mut self, waiting: &Waiting<P>) -> &mut Queue<Waiting<P>> {
         match waiting.order.body {
             Body::Maintenance(_) => &mut self.maintenance_waiting,
             _ => &mut self.waiting,
         }
     }
 
-    /// In front of the others of its priority: it is older than they are.
-    fn put_first(&mut self, waiting: Waiting<P>) {
-        let mine = waiting.order.priority;
-        let queue = self.queue(&waiting);
-        let place = queue.partition_point(|other| other.order.priority > mine);
-        queue.insert(place, waiting);
-    }
-
-    /// If there is a transaction ID for a destination, one of those that wait for it goes on.
-    fn unpark(&mut self, destination: u32) {
-        if !self.tids.has_one(destination) {
-            return;
-        }
-        let Some(parked) = self.parked.get_mut(&destination) else { return };
-        let next = parked.pop_front();
-        if parked.is_empty() {
-            self.parked.remove(&destination);
-        }
-        next.into_iter().for_each(|next| self.put_first(next));
+    /// There may be a transaction ID for a destination.
+    fn go_on(&mut self, destination: u32) {
+        self.maintenance_waiting.go_on(destination);
+        self.waiting.go_on(destination);
     }
 
     fn may_send(&self, maintenance: bool) -> bool {
@@ -427,7 +406,7 @@ impl<P: Clone + Payload> Requester<P> {
         let Some(active) = self.active.get(&key).filter(matches) else {
             self.counters.unsolicited += 1;
             if self.tids.came_late(source, tid) {
-                self.unpark(source);
+                self.go_on(source);
             }
             return;
         };
@@ -435,7 +414,7 @@ impl<P: Clone + Payload> Requester<P> {
         let (token, expected) = (active.order.token, active.expected);
         self.remove(key);
         self.tids.free(source, tid);
-        self.unpark(source);
+        self.go_on(source);
         let wanted = match expected {
             Expected::Data(octets) | Expected::MaintenanceData(octets) => Some(octets),
             _ => None,
