@@ -11,6 +11,8 @@ use models::sim_core::Time;
 const COMPLETED_SHARE: f64 = 0.99;
 /// So many are under way at the end of a short run by chance.
 const FEW: f64 = 3.0;
+/// Of what is under way, and of its age, where something piles up: more than so many times the mean.
+const PILED: f64 = 1.5;
 
 /// What became of what was asked for in the whole run: `asked = arrived + never + under_way`.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -27,14 +29,36 @@ pub struct Books {
     pub under_way: u64,
     /// Age of the oldest that is under way, picoseconds, if it is known.
     pub oldest_ps: Option<u64>,
-    /// Mean number under way while the flow runs (Little's law), by those that arrived.
-    pub(crate) mean: f64,
+    /// Times of those that arrived.
+    pub(crate) sojourns: Sojourns,
     /// Those that arrive in the second half of the run take longer.
     pub(crate) slows: bool,
     /// There is no end to what is asked for, or it is not asked for all at once.
     pub(crate) paced: bool,
     /// All of it was asked for at once, and it ends: what is under way at the end of the run is not done.
     pub(crate) task: bool,
+}
+
+/// Times from when something was asked for to when it arrived.
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Sojourns {
+    /// Their sum, picoseconds.
+    sum_ps: u128,
+    /// How long the flow has run, picoseconds.
+    span_ps: u64,
+}
+
+impl Sojourns {
+    /// Of times that add up to `sum_ps`, since the first source of a flow began.
+    pub(crate) fn new(run: &RunData, flow: usize, sum_ps: u128) -> Self {
+        let begin = sources_of(&run.config, flow as u16).map(|source| run.begin(source)).min();
+        Self { sum_ps, span_ps: run.outcome.end.0.saturating_sub(begin.unwrap_or(0)) }
+    }
+
+    /// The mean number under way (Little's law).
+    fn number(&self) -> f64 {
+        ratio(self.sum_ps, self.span_ps.into())
+    }
 }
 
 /// How the rate of a flow is told.
@@ -114,7 +138,7 @@ impl Account {
             never: data.not_reached,
             under_way: left.to_arrive,
             oldest_ps: age(run, left.oldest_packet),
-            mean: mean(run, flow, data.bins.iter().map(|bin| bin.latency_ps).sum()),
+            sojourns: Sojourns::new(run, flow, data.bins.iter().map(|bin| bin.latency_ps).sum()),
             slows: false,
             paced: false,
             task: false,
@@ -136,16 +160,10 @@ pub(crate) fn is_nowhere(run: &RunData, flow: usize) -> bool {
 }
 
 /// Nothing of a flow is left to happen, whatever others do: it is nowhere, and no end of it has a deadline or
-/// a plan.
+/// a plan, or has yet to begin.
 fn is_over(run: &RunData, flow: usize) -> bool {
-    let acts = run.outcome.left.get(flow).is_none_or(|left| left.acts);
+    let acts = run.outcome.left.get(flow).is_none_or(|left| left.acts || left.sleeps);
     run.outcome.over || !acts && is_nowhere(run, flow)
-}
-
-/// The mean number of those whose times add up to `ps`, since the first source of a flow began.
-pub(crate) fn mean(run: &RunData, flow: usize, ps: u128) -> f64 {
-    let begin = sources_of(&run.config, flow as u16).map(|source| run.begin(source)).min();
-    ratio(ps, run.outcome.end.0.saturating_sub(begin.unwrap_or(0)).into())
 }
 
 impl Books {
@@ -179,8 +197,10 @@ impl Books {
     ///
     /// By Little's law, that is the mean number under way, taken from the times of those that arrived. If
     /// only a share f completes, in order, what is missing at the end is 2/f times that. Between the two lies
-    /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. A queue
-    /// that grows slowly may have no more in it at the end than that: then those that come late take longer.
+    /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. A run
+    /// may end with many under way because many were asked for just now: what piles up is old, too, by the
+    /// same law older than 1.5 times what those that arrived took. A queue that grows slowly may have no more
+    /// in it at the end than that: then those that come late take longer.
     /// Packets of synthetic traffic are judged by their loads in the measured time as well.
     pub fn grows(&self, end_ps: u64) -> bool {
         let short = (self.arrived as f64) < COMPLETED_SHARE * self.asked as f64;
@@ -192,7 +212,15 @@ impl Books {
     /// much less arrives than is asked for; nothing falls behind for it.
     pub(crate) fn piles_up(&self) -> bool {
         let missing = self.asked.saturating_sub(self.arrived) as f64;
-        missing > 1.5 * self.mean + FEW || self.slows && missing > FEW
+        let most = PILED * self.sojourns.number() + FEW;
+        // What is lost has no age.
+        let is_old = self.never as f64 > most || self.oldest_ps.is_none_or(|oldest| self.is_old(oldest));
+        missing > most && is_old || self.slows && missing > FEW
+    }
+
+    /// Whether something that is under way for so long is older than in a run that keeps up.
+    fn is_old(&self, ps: u64) -> bool {
+        ps as f64 * self.arrived as f64 > PILED * self.sojourns.sum_ps as f64
     }
 }
 

@@ -59,7 +59,7 @@ static ROWS: &[FlowRow] = &[
         "role",
         "",
         "",
-        "victim or hot, if the scenario declares it",
+        "victim or hot, if the scenario declares it; flows of a hotspot are hot without that",
         Get::Told(|flow| Told::Role(flow.role.map(Role::name))),
     ),
     row("sources", "", "", "endpoints that send it", Get::Count(|flow| flow.sources)),

@@ -3,7 +3,7 @@
 //! Times are of those that arrived, and those that did not would have taken longer than any of them. So
 //! whoever speaks of times (figures, requirements, comparisons, answers) asks here of which share they are.
 
-use crate::books::Books;
+use crate::books::{Books, Sojourns};
 use crate::num::ratio;
 use crate::report::{FlowReport, VariantReport};
 use models::stats::FlowStats;
@@ -159,9 +159,15 @@ fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
         _ => &data.bins,
     });
     let times = bins.into_iter().flatten().map(|bin| bin.latency_ps).sum();
-    let mean = crate::books::mean(&report.run, index.unwrap_or(0), times);
-    let books =
-        Books { asked: arrived + under_way, arrived, under_way, mean, paced: true, ..Books::default() };
+    let books = Books {
+        asked: arrived + under_way,
+        arrived,
+        under_way,
+        oldest_ps: oldest(report, flow, level),
+        sojourns: Sojourns::new(&report.run, index.unwrap_or(0), times),
+        paced: true,
+        ..Books::default()
+    };
     books.grows(report.run.outcome.end.0)
 }
 

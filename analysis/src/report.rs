@@ -791,7 +791,7 @@ fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window 
     let goes_on = run.config.all_sources().any(|source| !ends(source, run));
     // Who waits for an answer is not done, and who asks for nothing, but keeps connections, never is.
     let is_left = accounts.iter().enumerate().any(|(flow, Account { books, .. })| {
-        let acts = outcome.left.get(flow).is_some_and(|left| left.acts);
+        let acts = outcome.left.get(flow).is_some_and(|left| left.acts || left.sleeps);
         books.under_way > 0 || books.asked == 0 && acts
     });
     let is_done = !goes_on && !is_left && outcome.in_flight == 0;

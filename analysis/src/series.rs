@@ -20,6 +20,8 @@ pub use timeouts::timeouts_csv;
 /// Ports in `queues.csv`, for each variant, beside those that a figure draws; `links.csv` has the high-water
 /// marks of all.
 pub const QUEUES_LISTED: usize = 64;
+const QUEUED: &str =
+    "device and number of the port: of each variant the 64 with most packets, and those that a figure draws";
 
 /// The file without columns.
 const CONGESTION: &str = "congestion.json";
@@ -180,7 +182,7 @@ const FABRIC: Columns<usize, 7> = [
     Column::new("time_us", "beginning of the time bin", |report, bin| start_us(report, *bin)),
     Column::new(
         "in_flight_packets",
-        "packets in the fabric and at their sources, mean over time",
+        "packets in the fabric and at their sources, mean over time; between two observations evenly",
         |report, bin| sampled(report, *bin, |sample| sample.in_flight),
     ),
     Column::new("source_waiting_packets", "of these, waiting at their sources", |report, bin| {
@@ -248,9 +250,7 @@ struct Queue {
 }
 
 const QUEUES: Columns<Queue, 4> = [
-    Column::new("port", "device and number of the port", |report, at| {
-        Cell::Text(report.port_name(at.port.0, at.port.1))
-    }),
+    Column::new("port", QUEUED, |report, at| Cell::Text(report.port_name(at.port.0, at.port.1))),
     Column::new("time_us", "beginning of the time bin", |report, at| start_us(report, at.bin)),
     Column::new(
         "input_packets",

@@ -84,9 +84,7 @@ pub(crate) fn why(args: &WhyArgs) -> Result<(), Failure> {
     };
     let mut text = String::new();
     for variant in chosen {
-        for question in questions(args, variant)? {
-            text += &review::why(&run, variant, &question);
-        }
+        text += &review::why(&run, variant, &questions(args, variant)?);
     }
     print(&text)
 }

@@ -430,10 +430,15 @@ impl Agent {
     pub fn active_flows(&self) -> impl Iterator<Item = u16> + '_ {
         let acts = |part: &&Part| {
             let machine = &self.parts[part.run_by].machine;
-            !part.awake || machine.poll_timeout().is_some() || machine.poll_arrival().is_some()
+            machine.poll_timeout().is_some() || machine.poll_arrival().is_some()
         };
         let came = self.host.rx.iter().map(|received| received.leg.flow);
         self.parts.iter().filter(acts).map(|part| part.flow).chain(came)
+    }
+
+    /// Flows whose end here has not begun.
+    pub fn sleeping_flows(&self) -> impl Iterator<Item = u16> + '_ {
+        self.parts.iter().filter(|part| !part.awake).map(|part| part.flow)
     }
 
     /// What decides when its protocols send: each protocol once, also where it runs several parts.

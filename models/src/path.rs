@@ -30,7 +30,8 @@ pub struct Hop {
     pub buffers: [Option<u64>; PRIORITIES],
     /// Packets that may be unacknowledged.
     pub ack_window: u64,
-    /// Ports of the device behind it from which packets may come to the next link; 0 at an endpoint.
+    /// Ports of the device behind it from which packets may come to the next link: those with links, but for
+    /// that one; 0 at an endpoint.
     pub inputs: u64,
     /// Packets that may wait in the device behind it for the next link: of each of these ports, and of all of
     /// them in buffers that they have in common.
@@ -188,7 +189,8 @@ impl<'a> Roads<'a> {
             };
             hop.after += switch.pipeline.0;
             hop.is_read = switch.buffering == Buffering::Direct;
-            hop.inputs = ports.len().saturating_sub(1) as u64;
+            let linked = self.links.range((device, 0)..=(device, u8::MAX)).count();
+            hop.inputs = linked.saturating_sub(1) as u64;
             match switch.buffering {
                 Buffering::Direct => {}
                 Buffering::Crosspoint { depth } => hop.places[0] += u64::from(depth),

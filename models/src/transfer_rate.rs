@@ -264,6 +264,12 @@ impl TransferPath {
         self.legs.iter().map(|leg| leg.there.busy(&leg.data)).max().unwrap_or(0)
     }
 
+    /// From when the first packet of a whole STU is at the destination to when the last one is, at least, ps.
+    pub fn data_span(&self) -> u64 {
+        let last = self.legs.last().expect("one at least");
+        last.there.busy(&last.data).saturating_sub(last.there.busy(&last.data[..1]))
+    }
+
     /// How long so many octets of Data take at the pace of a part of the way, which tells what it takes for
     /// packets, ps.
     fn paced(&self, octets: u64, pace: impl FnMut(&Leg, &[u32]) -> u64) -> u64 {

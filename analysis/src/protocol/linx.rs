@@ -1,7 +1,7 @@
 //! Connections of LINX: what a run came to.
 
 use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed, sum_ps};
-use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
+use crate::books::{Above, Account, Books, Sojourns, Tempo, age, balanced};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
 use crate::num::{Num, count_text, three_digits, time_text};
@@ -38,7 +38,7 @@ impl Protocol for Linx {
         let oldest = [left.oldest_message, totals.oldest_held].into_iter().flatten().min();
         let books = Books {
             oldest_ps: age(run, oldest),
-            mean: mean(run, flow, sum_ps(&stats.message_ps) + sum_ps(&stats.round_trips)),
+            sojourns: Sojourns::new(run, flow, sum_ps(&stats.message_ps) + sum_ps(&stats.round_trips)),
             paced: true,
             ..balanced((run, flow), "messages", stats.messages, stats.delivered, never)
         };

@@ -3,7 +3,7 @@
 //! that uses them.
 
 use super::Protocol;
-use crate::books::{Account, Books, Tempo, age, balanced, mean};
+use crate::books::{Account, Books, Sojourns, Tempo, age, balanced};
 use crate::run::RunData;
 use models::config::{Carrier, ProtocolConfig};
 use models::probe::ProtocolFact;
@@ -33,7 +33,7 @@ impl Protocol for Messages {
         let times = journeys.iter().flat_map(|journeys| &journeys.bins).map(|bin| bin.latency_ps).sum();
         let books = Books {
             oldest_ps: age(run, left.awaited.map_or(left.oldest_message, |awaited| awaited.oldest)),
-            mean: mean(run, flow, times),
+            sojourns: Sojourns::new(run, flow, times),
             paced: true,
             ..books((run, flow), carrier, stats, answered, &left)
         };

@@ -72,13 +72,14 @@ impl Protocol for Program {
 
 /// Messages that will never arrive. What is under way has a PDU under way: of what was sent, the rest is
 /// lost. Where nobody knows whose PDUs are, each is taken for one of another message. A rank that computes
-/// goes on, and so does one to which something comes; where there is neither, nobody sends what is not sent
-/// yet.
+/// goes on, and so does one to which something comes, or that has yet to begin; where there is none, nobody
+/// sends what is not sent yet.
 fn lost(run: &RunData, flow: usize, totals: &ProgramTotals) -> u64 {
     let ProgramTotals { stats, ranks, waiting, on_their_way, .. } = totals;
     let below = account_below(run, flow).map_or(0, |below| below.books.under_way);
     let under_way = below + waiting;
-    if under_way == 0 && ranks.iter().all(|rank| !rank.computes) {
+    let sleeps = run.outcome.left.get(flow).is_some_and(|left| left.sleeps);
+    if under_way == 0 && !sleeps && ranks.iter().all(|rank| !rank.computes) {
         return stats.wanted - stats.received;
     }
     (stats.sent - stats.received).saturating_sub(on_their_way.unwrap_or(under_way))

@@ -1,7 +1,7 @@
 //! Conduits of session management: what a run came to.
 
 use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpose, stayed, sum_ps};
-use crate::books::{Above, Account, Books, Tempo, age, balanced, mean};
+use crate::books::{Above, Account, Books, Sojourns, Tempo, age, balanced};
 use crate::csv::{Cell, Column, Get as Cells, csv, notes, whole};
 use crate::metric::{Row, yes};
 use crate::num::{Num, count_text, counted_text, ratio, time_text};
@@ -37,7 +37,7 @@ impl Protocol for Session {
         let oldest = [stats.oldest_waiting, totals.oldest_on_its_way];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
-            mean: mean(run, flow, sum_ps(&stats.pdu_ps)),
+            sojourns: Sojourns::new(run, flow, sum_ps(&stats.pdu_ps)),
             paced: true,
             ..balanced((run, flow), "PDUs", asked, stats.pdus_delivered, lost)
         };

@@ -50,21 +50,24 @@ fn binding(cause: Cause, closed: bool, busy: f64) -> &'static str {
     }
 }
 
-/// The answer for one variant.
-pub fn why(run: &Run, variant: &Variant, question: &Question) -> String {
+/// The answers for one variant, in order.
+pub fn why(run: &Run, variant: &Variant, questions: &[Question]) -> String {
     let told = list(&run.summary, "variants").iter().find(|told| word(told, "name") == variant.name);
     let told = told.unwrap_or(&Value::Null);
     let budget = Budget::new(&variant.config, &variant.loads);
     let counts = Counts::new(&run.links);
-    let mut out = format!("{}: ", variant.name);
-    match question {
-        Question::Flow(name) => {
-            let flow = list(told, "flows").iter().find(|flow| word(flow, "name") == name);
-            let busy = injection(variant, name, &budget, &counts);
-            out += &of_flow(name, flow.unwrap_or(&Value::Null), busy, list(told, "stalls"));
-            out += &fullest(variant, name, &budget, &counts);
+    let mut out = String::new();
+    for question in questions {
+        out += &format!("{}: ", variant.name);
+        match question {
+            Question::Flow(name) => {
+                let flow = list(told, "flows").iter().find(|flow| word(flow, "name") == name);
+                let busy = injection(variant, name, &budget, &counts);
+                out += &of_flow(name, flow.unwrap_or(&Value::Null), busy, list(told, "stalls"));
+                out += &fullest(variant, name, &budget, &counts);
+            }
+            Question::Link(link) => out += &of_link(variant, *link, &budget, &counts),
         }
-        Question::Link(link) => out += &of_link(variant, *link, &budget, &counts),
     }
     out
 }

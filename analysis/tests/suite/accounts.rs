@@ -455,6 +455,62 @@ fn short_runs_that_keep_up_do_not_fall_behind() {
     }
 }
 
+/// A PDU of 60 000 octets each 30 us over a link that is down from 10 us on for 4 ms. One is half there when
+/// its receiver gives it up, and no other is lost, however long the run is: all that wait arrive, one each 26
+/// us.
+#[test]
+fn a_pdu_that_is_given_up_halfway_is_one() {
+    let mut arrived = Vec::new();
+    for until in ["6 ms", "9 ms", "30 ms"] {
+        let flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 60_000, "streams": {},
+            "arrivals": {"constant": {"interval": "30 us", "phase": "0 ps"}}
+        });
+        let mut scenario = star(2, until, flow);
+        scenario["faults"] = json!({"outages": [{"link": "ep/0", "at": "10 us", "for": "4 ms"}]});
+        let report = report(&scenario);
+        let [asked, came, never, under_way] = books(&report);
+        assert_eq!((never, asked - came - under_way), (1, 1), "until {until}");
+        arrived.push(came);
+    }
+    assert_eq!((arrived[0], arrived[2]), (76, 999));
+}
+
+/// A program whose ranks a host has not let send yet is not lost: a run that ends before tells all of it as
+/// under way, whatever carries it, and a longer one that all arrives.
+#[test]
+fn programs_that_have_not_begun_are_under_way() {
+    for carrier in ["linx", "session", "st"] {
+        for (until, expected) in [("5 us", [6, 0, 0, 6]), ("200 us", [6, 6, 0, 0])] {
+            let program = json!({"program": {"collective": "all_to_all", "octets": 1_000}});
+            let mut scenario = star(3, until, json!({"name": "f", "from": "all", carrier: program}));
+            scenario["configure"] = json!({"fabric": {"host": "ep/0"}});
+            assert_eq!(books(&report(&scenario)), expected, "{carrier}, {until}");
+        }
+    }
+}
+
+/// One flow alone on a way without a queue, whose packets all take as long: a run may end within a burst, or
+/// with seven under way where two are on average, and nothing falls behind. Two links of 0.67 can.
+#[test]
+fn bursts_at_the_end_of_a_run_do_not_fall_behind() {
+    let found = |senders: usize, octets: u32, arrivals: &Value| {
+        let behind = (1..=300).filter(|seed| {
+            let from: Vec<String> = (0..senders).map(|sender| format!("ep/{sender}")).collect();
+            let flow = json!({"name": "f", "from": from, "to": "ep/2", "size": octets, "arrivals": arrivals});
+            let mut scenario = star(3, "100 us", flow);
+            scenario["switch"] = json!({"pipeline": "1 us"});
+            scenario["switch"]["input_buffers"] = json!(61);
+            scenario["seed"] = json!(seed);
+            report(&scenario).flows[0].falls_behind
+        });
+        behind.count()
+    };
+    assert_eq!(found(1, 256, &json!({"poisson": {"load": 0.1}})), 0);
+    assert_eq!(found(1, 64, &json!({"on_off": {"load": 0.15, "on": "20 us", "off": "60 us"}})), 0);
+    assert_eq!(found(2, 256, &json!({"poisson": {"load": 0.67}})), 300);
+}
+
 /// The value of a FetchOp is kept until somebody claims it: one that is repeated after a way that took longer
 /// than all quarantines is answered, and not executed again. Four words are fetched, whatever the link does.
 #[test]

@@ -228,9 +228,10 @@ pub struct FlowLeft {
     pub awaited: Option<Awaited>,
     /// A source of it would go on, but the run ends. So what it had to do is not done, if a limit is set.
     pub goes_on: bool,
-    /// An end of it does something by itself yet: it has a deadline, a plan or
-    /// something to take, or has not begun.
+    /// An end of it does something by itself yet: it has a deadline, a plan or something to take.
     pub acts: bool,
+    /// An end of it has not begun: the host that sets the fabric up has not let it send.
+    pub sleeps: bool,
 }
 
 impl FlowLeft {
@@ -249,6 +250,7 @@ impl FlowLeft {
         self.oldest_packet = self.oldest_packet.into_iter().chain(other.oldest_packet).min();
         self.goes_on |= other.goes_on;
         self.acts |= other.acts;
+        self.sleeps |= other.sleeps;
     }
 
     pub(crate) fn wait(&mut self, awaited: Awaited) {

@@ -537,6 +537,9 @@ impl<P: Build> Fabric<P> {
         for flow in agents().flat_map(|agent| agent.active_flows()) {
             flows[usize::from(flow)].acts = true;
         }
+        for flow in agents().flat_map(|agent| agent.sleeping_flows()) {
+            flows[usize::from(flow)].sleeps = true;
+        }
         let sources = self.endpoints.iter().flat_map(|endpoint| &endpoint.sources);
         let sources = sources.chain(agents().flat_map(|agent| agent.sources()));
         sources.filter_map(Source::goes_on).for_each(|flow| flows[usize::from(flow)].goes_on = true);

@@ -448,9 +448,10 @@ impl Traffic<'_> {
             })
         }));
         if used == 0 {
-            let message =
-                format!("flow \"{}\" sends nothing: every source would send to itself only", flow.name);
-            c.out.push(Diagnostic::error("SC047", at, message).help("add sources or destinations"));
+            let message = format!("flow \"{}\" sends nothing: no source has a destination", flow.name);
+            let help = "add sources or destinations: no source sends to itself, nor one that is not \
+                        \"among\" those of its pattern";
+            c.out.push(Diagnostic::error("SC047", at, message).help(help));
         }
         let [load, load_most] = [0, 1].map(|which| loads.and_then(|loads| loads[which].pair()));
         self.demand.offered.push(Offered { flow: index, sources: used, load, load_most });

@@ -93,8 +93,8 @@ impl<T> Queue<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
     use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     fn priority(prio: u8) -> Priority {
         Priority::new(prio, false).unwrap()
@@ -120,47 +120,52 @@ mod tests {
         assert_eq!(all, [Some('d'), Some('a'), Some('b'), Some('c')]);
     }
 
+    /// Destination, priority, number, and whether it needs an ID.
+    type Wait = (u32, Priority, u32, bool);
+
+    /// Whether nobody before this place is in its line.
+    fn is_first(all: &[Wait], place: usize) -> bool {
+        !all[..place].iter().any(|other| (other.0, other.1) == (all[place].0, all[place].1))
+    }
+
     proptest! {
         /// Against a list of all that wait, in order of submission. A destination has some IDs; every second
         /// request needs none. What is taken is the first of its line and of the highest priority that may
         /// be sent, and something is taken whenever the first of some line may be sent.
         #[test]
-        fn nobody_is_passed_or_forgotten(steps in prop::collection::vec((0..4u8, 0..3u32, 0..3u8, any::<bool>()), 1..200)) {
+        fn nobody_is_passed_or_forgotten(
+            steps in prop::collection::vec((0..4u8, 0..3u32, 0..3u8, any::<bool>()), 1..200)
+        ) {
             let mut queue = Queue::new();
-            let mut all: Vec<(u32, Priority, u32, bool)> = Vec::new();
+            let mut all: Vec<Wait> = Vec::new();
             let mut ids = [1u32; 3];
             for (number, (what, destination, prio, needs_one)) in (0u32..).zip(steps) {
                 let priority = priority(prio);
+                let wait = (destination, priority, number, needs_one);
                 match what {
                     0 => {
                         queue.push(destination, priority, (number, needs_one));
-                        all.push((destination, priority, number, needs_one));
+                        all.push(wait);
                     }
                     1 => {
                         queue.push_first(destination, priority, (number, needs_one));
-                        all.insert(0, (destination, priority, number, needs_one));
+                        all.insert(0, wait);
                     }
                     2 => {
                         ids[destination as usize] += 1;
                         queue.go_on(destination);
                     }
                     _ => {
-                        let may = |destination: u32, needs_one: bool| !needs_one || ids[destination as usize] > 0;
-                        let is_first = |(place, waits): &(usize, &(u32, Priority, u32, bool))| {
-                            let before = &all[..*place];
-                            !before.iter().any(|other| (other.0, other.1) == (waits.0, waits.1))
-                        };
-                        let best = all.iter().enumerate().filter(is_first);
-                        let best = best.filter(|(_, waits)| may(waits.0, waits.3)).map(|(_, waits)| waits.1).max();
-                        let found = queue.first(|destination, request| may(destination, request.1));
-                        prop_assert_eq!(found, best);
-                        if let Some(priority) = found {
+                        let may = |to: u32, needs_one: bool| !needs_one || ids[to as usize] > 0;
+                        let first = (0..all.len()).filter(|place| is_first(&all, *place));
+                        let first = first.map(|place| all[place]).filter(|wait| may(wait.0, wait.3));
+                        let best = first.map(|wait| wait.1).max();
+                        prop_assert_eq!(queue.first(|to, request| may(to, request.1)), best);
+                        if let Some(priority) = best {
                             let (number, needs_one) = queue.pop().expect("one is first");
-                            let place = all.iter().position(|waits| waits.2 == number).expect("it waits");
-                            prop_assert!(is_first(&(place, &all[place])));
-                            let (destination, own, ..) = all.remove(place);
-                            prop_assert_eq!(own, priority);
-                            ids[destination as usize] -= u32::from(needs_one);
+                            let place = all.iter().position(|wait| wait.2 == number).expect("it waits");
+                            prop_assert!(is_first(&all, place) && all[place].1 == priority);
+                            ids[all.remove(place).0 as usize] -= u32::from(needs_one);
                         }
                     }
                 }

@@ -225,7 +225,8 @@ fn each_defect_is_found() {
         (vec![start(32), end(65, 33)], vec![Err(Defect::Long)]),
         (vec![start(32), end(41, 8)], vec![Err(Defect::Length)]),
         (vec![start(32), end(32, 0)], vec![Err(Defect::Empty)]),
-        (vec![middle(32), end(40, 8)], vec![Err(Defect::MissingStart); 2]),
+        (vec![middle(32), end(40, 8)], vec![Err(Defect::MissingStart)]),
+        (vec![middle(32), middle(32), end(72, 8), end(40, 8)], vec![Err(Defect::MissingStart); 2]),
         (vec![start(32), start(32), end(40, 8)], vec![Err(Defect::MissingEnd), ok(40)]),
         (vec![start(32), single(7)], vec![Err(Defect::MissingEnd), ok(7)]),
         (vec![start(32), other_class, end(72, 8)], vec![Err(Defect::Class)]),
@@ -259,12 +260,22 @@ fn limits_of_the_receiver() {
     };
     assert_eq!(events(&mut receiver), [discarded(6, Some(9), Defect::NoContext)]);
     receiver.handle_segment(0, 6, 2, flow(0), end(33, 1), true);
-    assert_eq!(events(&mut receiver), [discarded(6, None, Defect::MissingStart)]);
+    assert_eq!(events(&mut receiver), []);
     receiver.handle_timeout(10 * US - 1);
     assert_eq!(receiver.contexts(), 1);
     receiver.handle_timeout(10 * US);
     assert_eq!(events(&mut receiver), [discarded(5, Some(9), Defect::Timeout)]);
     assert_eq!((receiver.contexts(), receiver.poll_timeout()), (0, None));
+    // What comes of a PDU after that, up to its end, is of the one that was discarded.
+    for (segment, found) in [
+        (middle.clone(), vec![]),
+        (middle, vec![]),
+        (end(33, 1), vec![]),
+        (end(33, 1), vec![discarded(5, None, Defect::MissingStart)]),
+    ] {
+        receiver.handle_segment(20 * US, 5, 2, flow(0), segment, true);
+        assert_eq!(events(&mut receiver), found);
+    }
 
     receiver.handle_segment(0, 5, 2, flow(0), start, false);
     receiver.handle_segment(0, 5, 2, flow(0), end(33, 1), true);
@@ -300,7 +311,7 @@ fn contexts_are_source_destination_and_flow() {
 fn all_short_sequences() {
     /// Bytes counted so far, or nothing if the PDU is known to be defective.
     type Open = Option<Option<usize>>;
-    fn explore(receiver: &Receiver<Vec<u8>>, open: Open, depth: u32, count: &mut u32) {
+    fn explore(receiver: &Receiver<Vec<u8>>, (open, passes): (Open, bool), depth: u32, count: &mut u32) {
         *count += 1;
         if depth == 0 {
             return;
@@ -334,7 +345,7 @@ fn all_short_sequences() {
                 }
                 (Part::Continuation, Some(Some(received))) => Some(Some(received + octets)),
                 (Part::Continuation | Part::End { .. }, None) => {
-                    expected.push(Err(Defect::MissingStart));
+                    expected.extend((!passes).then_some(Err(Defect::MissingStart)));
                     None
                 }
                 (Part::End { length }, Some(Some(received))) => {
@@ -348,11 +359,13 @@ fn all_short_sequences() {
             assert_eq!(found, expected, "{part:?} of {octets} bytes, {open:?}");
             assert_eq!(receiver.contexts(), usize::from(next.is_some()));
             assert_eq!(receiver.poll_timeout().is_some(), next.is_some());
-            explore(&receiver, next, depth - 1, count);
+            // Of a PDU without a start the first segment is told, and what follows up to its end is not.
+            let passes = part == Part::Continuation && open.is_none();
+            explore(&receiver, (next, passes), depth - 1, count);
         }
     }
     let mut count = 0;
-    explore(&receiver(), None, 5, &mut count);
+    explore(&receiver(), (None, false), 5, &mut count);
     assert_eq!(count, (7u32.pow(6) - 1) / 6);
 }
 

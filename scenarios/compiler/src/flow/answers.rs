@@ -38,26 +38,31 @@ struct Wait {
     timeout: u64,
 }
 
-/// What is sent, what comes back, and how long that is waited for.
+/// What is asked, and how long the answer is waited for.
 struct Question {
     /// In words, between the ends and the time.
     words: [String; 2],
     /// Where the time is set.
     at: String,
-    /// Octets of packets without what a link adds, in order.
-    packets: Vec<u32>,
-    answer: Vec<u32>,
-    /// Octets of what hardware answers to the last packet, before the answer of a host can leave.
-    response: Option<u32>,
-    /// Hosts that it passes.
-    hosts: Hosts,
+    exchange: Exchange,
     /// Ps of the fabric.
     within: u64,
 }
 
+/// What is sent, and what comes back.
+pub(super) struct Exchange {
+    /// Octets of packets without what a link adds, in order.
+    pub packets: Vec<u32>,
+    pub answer: Vec<u32>,
+    /// Octets of what hardware answers to the last packet, before the answer of a host can leave.
+    pub response: Option<u32>,
+    /// Hosts that it passes.
+    pub hosts: Hosts,
+}
+
 /// Whose services a question and its answer take.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Hosts {
+pub(super) enum Hosts {
     /// Of both ends, each for what goes out and for what comes in.
     Both,
     /// Of the end that asks: hardware answers.
@@ -155,10 +160,16 @@ impl<'a> Client<'a> {
             Some(Question {
                 words: [format!("{name} of {octets} octets"), "is given up".into()],
                 at: format!("/traffic/{flow}/{key}/timeout"),
-                answer: if is_access { response.clone()? } else { self.packets(answer.unwrap_or(octets))? },
-                packets: packets.clone(),
-                response: response.as_ref().filter(|_| !is_access).map(|response| response[0]),
-                hosts: if is_access { Hosts::Asking } else { Hosts::Both },
+                exchange: Exchange {
+                    packets: packets.clone(),
+                    answer: if is_access {
+                        response.clone()?
+                    } else {
+                        self.packets(answer.unwrap_or(octets))?
+                    },
+                    response: response.as_ref().filter(|_| !is_access).map(|response| response[0]),
+                    hosts: if is_access { Hosts::Asking } else { Hosts::Both },
+                },
                 within: clock.fabric(timeout),
             })
         });
@@ -179,10 +190,7 @@ fn unanswered(
     Question {
         words,
         at: format!("{}/host/response_timeout", c.devices[agent.device as usize].origin),
-        packets,
-        answer,
-        response: None,
-        hosts: Hosts::Nobody,
+        exchange: Exchange { packets, answer, response: None, hosts: Hosts::Nobody },
         within: Clock(agent.clock).fabric(agent.response_timeout),
     }
 }
@@ -247,25 +255,29 @@ struct Asked<'a> {
     question: Question,
 }
 
-impl Asked<'_> {
-    /// Who answers at an id, and how long both ways take without competition, ps.
-    fn round_trip(&self, config: &FabricConfig, roads: &Roads<'_>, id: u32) -> Option<(u32, u64)> {
-        let asked = &self.question;
-        let AgentConfig { device, id: own, .. } = *self.agent;
+impl Exchange {
+    /// Who answers at an id, and how long both ways take without competition, ps. `asks`: device and id.
+    pub fn takes(
+        &self,
+        (config, roads): (&FabricConfig, &Roads<'_>),
+        (device, own): (u32, u32),
+        priority: u8,
+        id: u32,
+    ) -> Option<(u32, u64)> {
         let answers = *config.owners.get(id as usize)?;
-        let there = way(roads, (device, id), self.priority, &asked.packets)?;
+        let there = way(roads, (device, id), priority, &self.packets)?;
         let software = |device: u32| roads.agent(device).map(|agent| Software::shortest(&agent.host));
         let both = |device: u32| software(device).map_or(0, |own| own.rx.saturating_add(own.tx));
-        let (asking, answering) = match asked.hosts {
+        let (asking, answering) = match self.hosts {
             Hosts::Both => (both(device), both(answers)),
             Hosts::Asking => (software(device).map_or(0, |own| own.tx), 0),
             Hosts::Nobody => (0, 0),
         };
         // An answer leaves when its host has it, and behind what hardware answered when the question came.
-        let path = roads.path(answers, own)?.at(self.priority + 1);
-        let packets: Vec<u32> = asked.response.iter().chain(&asked.answer).copied().collect();
+        let path = roads.path(answers, own)?.at(priority + 1);
+        let packets: Vec<u32> = self.response.iter().chain(&self.answer).copied().collect();
         let mut times = vec![answering; packets.len()];
-        if asked.response.is_some() {
+        if self.response.is_some() {
             times[0] = 0;
         }
         path.pass(&packets, &mut times);
@@ -326,8 +338,9 @@ impl Extremes {
     }
 
     /// How long a question and its answer take at most without competition, ps.
-    fn answered(&self, asked: &Question) -> u64 {
-        let links = self.way(&asked.packets).saturating_add(self.way(&asked.answer));
+    fn answered(&self, asked: &Exchange) -> u64 {
+        let response = self.way(asked.response.as_slice());
+        let links = self.way(&asked.packets).saturating_add(response).saturating_add(self.way(&asked.answer));
         links.saturating_add(self.host.saturating_mul(2))
     }
 
@@ -392,12 +405,14 @@ pub(super) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
     for asked in &asked {
         let question = &asked.question;
         // Ways are followed only where one can be too long: there are many.
-        if extremes.answered(question) < question.within {
+        if extremes.answered(&question.exchange) < question.within {
             continue;
         }
         let roads = roads.get_or_insert_with(|| Roads::new(config));
         for id in asked.to.ids() {
-            let Some((answers, takes)) = asked.round_trip(config, roads, id) else { continue };
+            let asks = (asked.agent.device, asked.agent.id);
+            let takes = question.exchange.takes((config, roads), asks, asked.priority, id);
+            let Some((answers, takes)) = takes else { continue };
             let lack = takes.saturating_sub(question.within);
             let most = found.get(&question.at).map_or(0, |found| found.0);
             if lack <= most {

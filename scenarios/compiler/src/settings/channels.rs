@@ -39,7 +39,7 @@ pub struct VcsSpec {
 
 impl VcsSpec {
     /// Fills in what is not said.
-    pub(crate) fn fill(&mut self) {
+    pub fn fill(&mut self) {
         self.buffers.get_or_insert(4);
         self.shares.get_or_insert_with(|| vec![1; usize::from(self.count)]);
         self.continuous.get_or_insert(0);

@@ -858,6 +858,38 @@ fn nothing_overtakes_on_one_channel() {
     }
 }
 
+/// Nothing comes through a port without a link, so nobody waits for it: periods are those of the inputs that
+/// there are.
+#[test]
+fn a_port_without_a_link_makes_no_period_longer() {
+    let periods = |ports: u32| {
+        let links =
+            (0..3).map(|n| format!(r#"{{"a": "s:{n}", "b": "e{n}"}}"#)).collect::<Vec<_>>().join(", ");
+        let text = format!(
+            r#"{{
+                "name": "test",
+                "topology": {{"explicit": {{
+                    "devices": [
+                        {{"name": "e0"}}, {{"name": "e1"}}, {{"name": "e2"}},
+                        {{"name": "s", "ports": {ports}}}
+                    ],
+                    "links": [{links}]
+                }}}},
+                "traffic": [{{"name": "t", "from": ["e0", "e1"], "to": "e2", "st": {{"bytes": 10000}}}}]
+            }}"#
+        );
+        let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let parts = plan.variants[0].config.agents.iter().flat_map(|agent| agent.parts.clone());
+        let own = parts.filter_map(|part| match part.protocol {
+            ProtocolConfig::Transfer(end) => Some((end.protocol.op_timeout, end.protocol.missing_timeout)),
+            _ => None,
+        });
+        own.collect::<Vec<_>>()
+    };
+    assert!(periods(3).len() > 2);
+    assert_eq!(periods(3), periods(8));
+}
+
 /// A rate that leaves something out is a bound, and says what it does not count; one of long Writes leaves
 /// nothing out. Polls of 20 us take a Read of 8 octets two of them.
 #[test]
@@ -913,13 +945,16 @@ fn a_rate_says_that_frames_may_find_no_place() {
 /// taken, and 12 wait. Of longer ones 8 Blocks of 8 frames are enabled: of these a round trip of 3 us keeps 3
 /// away, and 7 x 0.46 us from the first frame of a Block to its last keep 3. So at least 58 wait. Three have
 /// three times as many, but of 60 frames that come at once over one link the host takes 27 meanwhile, and 33
-/// wait. With fewer places frames are lost, and that is told; where the places suffice, or frames do not come
-/// faster than they are taken, neither is.
+/// wait. With a window of one Block all of its frames still come at once: the eighth begins 3.3 us after the
+/// first, which is there whole after 0.35 us, so 2 are taken until then, and 6 have a place. With fewer
+/// places frames are lost, and that is told; where the places suffice, or frames do not come faster than they
+/// are taken, neither is.
 #[test]
 fn hosts_without_places_are_warned_of() {
     let long = r#""bytes": 1000000, "stu": 1024, "count": 2"#;
     let read = r#""operation": "read", "bytes": 1000000, "stu": 1024, "count": 2"#;
     let once = r#""bytes": 20000, "stu": 1024, "count": 4"#;
+    let alone = r#""operation": "read", "bytes": 40960, "stu": 1024, "count": 8, "window": 1"#;
     let puts =
         r#""operation": "put", "bytes": 1024, "stu": 1024, "count": 200, "concurrent": 16, "slots": 65535"#;
     let slow = r#", "tx_service": "1100 ns""#;
@@ -933,6 +968,8 @@ fn hosts_without_places_are_warned_of() {
         (1, read, "", 60, None),
         (1, puts, "", 10, Some(13)),
         (1, puts, "", 15, None),
+        (1, alone, "", 5, Some(6)),
+        (1, alone, "", 6, None),
         (3, once, "", 32, Some(33)),
         (3, once, "", 33, None),
         (3, long, "", 172, Some(174)),

@@ -5,7 +5,7 @@ use crate::engine::Divisible;
 use crate::engine::deadlines::Deadlines;
 use crate::wire::Payload;
 use crate::wire::stream::{PDU_MAX_BYTES, Part, Segment};
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a receiver can do.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -74,8 +74,8 @@ pub enum Event<P> {
         /// The PDU.
         payload: P,
     },
-    /// A PDU is discarded, or a part of one came to no use. There is one event to a PDU, unless its start was
-    /// lost: then there is one to each of its segments.
+    /// A PDU is discarded, or what is left of one whose start was lost. There is one event to a PDU: whatever
+    /// comes of it after that, up to its end, passes unreported.
     Discarded {
         /// Device ID of the sender.
         source: u32,
@@ -121,6 +121,8 @@ struct Context<P> {
 pub struct Receiver<P> {
     options: Options,
     contexts: BTreeMap<Key, Context<P>>,
+    /// Where a PDU without context was discarded, and neither its end has come nor the start of another.
+    passing: BTreeSet<Key>,
     /// One entry for each context, if there is a timeout.
     deadlines: Deadlines<Key>,
     events: VecDeque<Event<P>>,
@@ -134,6 +136,7 @@ impl<P: Divisible> Receiver<P> {
         Self {
             options,
             contexts: BTreeMap::new(),
+            passing: BTreeSet::new(),
             deadlines: Deadlines::new(),
             events: VecDeque::new(),
             counters: Counters::default(),
@@ -175,6 +178,7 @@ impl<P: Divisible> Receiver<P> {
     pub fn handle_timeout(&mut self, now: u64) {
         while let Some(key) = self.deadlines.pop_due(now) {
             let context = self.contexts.remove(&key).expect("a deadline belongs to a context");
+            self.passing.insert(key);
             if context.payload.is_some() {
                 self.discard(key, context.cos, Some(context.stream_id), Defect::Timeout);
             }
@@ -206,6 +210,7 @@ impl<P: Divisible> Receiver<P> {
 
     /// A start or single segment closes what is open.
     fn close_unended(&mut self, key: Key) {
+        self.passing.remove(&key);
         if let Some(context) = self.close(key)
             && context.payload.is_some()
         {
@@ -237,6 +242,7 @@ impl<P: Divisible> Receiver<P> {
 
     fn open(&mut self, now: u64, key: Key, stream_id: u16, segment: Segment<P>, room: bool) {
         if self.contexts.len() >= self.options.contexts as usize {
+            self.passing.insert(key);
             return self.discard(key, segment.cos(), Some(stream_id), Defect::NoContext);
         }
         let (cos, defect) = (segment.cos(), self.begin_defect(&segment, false, room));
@@ -250,7 +256,10 @@ impl<P: Divisible> Receiver<P> {
 
     fn continue_pdu(&mut self, now: u64, key: Key, segment: Segment<P>) {
         if !self.contexts.contains_key(&key) {
-            return self.discard(key, segment.cos(), None, Defect::MissingStart);
+            if self.passing.insert(key) {
+                self.discard(key, segment.cos(), None, Defect::MissingStart);
+            }
+            return;
         }
         self.restart_timer(now, key);
         let Context { cos, stream_id, ref payload, .. } = self.contexts[&key];
@@ -270,7 +279,10 @@ impl<P: Divisible> Receiver<P> {
 
     fn end_pdu(&mut self, key: Key, segment: Segment<P>, length: u16) {
         let Some(Context { cos, stream_id, payload, .. }) = self.close(key) else {
-            return self.discard(key, segment.cos(), None, Defect::MissingStart);
+            if !self.passing.remove(&key) {
+                self.discard(key, segment.cos(), None, Defect::MissingStart);
+            }
+            return;
         };
         let Some(mut payload) = payload else { return };
         let received = payload.octets();

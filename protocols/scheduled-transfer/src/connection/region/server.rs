@@ -419,9 +419,8 @@ impl Connection {
             Some(Replay::Released) => return false,
             None => {}
         }
-        self.let_go(cx, id);
+        let has_room = self.makes_room(cx, id);
         let Some(Sequence::Server(server)) = self.sequences.get(&id) else { return false };
-        let held = server.held().count();
         let place = Place { bufx, offset };
         let located = server.locate(place, 8, bufsize).and_then(|address| {
             if place.room(bufsize) >= 8 { Ok(address) } else { Err(Logged::Out_Of_Range_Bufx_Error) }
@@ -432,7 +431,7 @@ impl Connection {
         } else if let Err(entry) = located {
             cx.log(entry);
         }
-        let legal = offered.fetch_op && !misaligned && held < cx.config.replay_values;
+        let legal = offered.fetch_op && !misaligned && has_room;
         let Some(address) = located.ok().filter(|_| legal && answer.room(remote_bufsize) >= 8) else {
             self.answer_request(id, s_id, id, true);
             return false;
@@ -447,18 +446,21 @@ impl Connection {
         true
     }
 
-    /// Where as many values are kept as there may be, the oldest is let go that nobody has claimed for four
-    /// quarantines; its id stays known for one more. Not before: who repeats a request that waited longer
-    /// than that on its way gets the value, and it is not executed again (ST-D44 lets it go, and need not).
-    fn let_go<M>(&mut self, cx: &Context<'_, M>, id: u32) {
-        let Some(Sequence::Server(server)) = self.sequences.get(&id) else { return };
+    /// Whether one more value can be kept. Where as many are as there may be, the oldest is let go that
+    /// nobody has claimed for four quarantines; its id stays known for one more. Not before: who repeats a
+    /// request that waited longer than that on its way gets the value, and it is not executed again (ST-D44
+    /// lets it go, and need not).
+    fn makes_room<M>(&mut self, cx: &Context<'_, M>, id: u32) -> bool {
+        let Some(Sequence::Server(server)) = self.sequences.get(&id) else { return false };
         if server.held().count() < cx.config.replay_values {
-            return;
+            return true;
         }
-        let Some((since, fetch)) = server.held().min() else { return };
-        if since.saturating_add(cx.config.quarantine().saturating_mul(4)) <= cx.now {
+        let Some((since, fetch)) = server.held().min() else { return false };
+        let is_over = since.saturating_add(cx.config.quarantine().saturating_mul(4)) <= cx.now;
+        if is_over {
             self.complete_fetch(cx, id, fetch);
         }
+        is_over
     }
 
     fn send_fetched(&mut self, id: u32, fetch: u32, mx: u16, place: Place, old: [u8; 8], sync: u32) {

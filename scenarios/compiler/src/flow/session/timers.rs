@@ -2,14 +2,13 @@
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
-use crate::flow::hosts::host;
+use crate::flow::answers::{Exchange, Hosts};
 use crate::flow::transfer::Clock;
 use crate::units::time_text;
 use models::config::{AgentConfig, FabricConfig, ProtocolConfig, SessionConfig};
 use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
-use models::path::{Path, Roads};
+use models::path::Roads;
 use models::session_management::register::Contact;
-use models::transfer_rate::Software;
 
 /// Octets of an OPEN without attributes, and of ACCEPT or REFUSE.
 pub(in crate::flow) const OPEN: u32 = 24;
@@ -70,21 +69,18 @@ fn pair<'a>(
     roads: &Roads<'_>,
     (asks, node, peer): (&'a AgentConfig, &SessionConfig, u32),
 ) -> Option<Pair<'a>> {
-    let answers = *config.owners.get(peer as usize)?;
     let announced = node.directory.get(&u16::try_from(peer).ok()?)?;
-    let class = match announced.contact {
-        Contact::Stream { .. } => PacketClass::DataStreamingStart,
-        Contact::Mailbox(_) => PacketClass::Message,
+    let wire = |class, octets| packet_bytes(class, c.id_size(), octets, AddressSize::Bits34).ok();
+    let (class, response) = match announced.contact {
+        Contact::Stream { .. } => (PacketClass::DataStreamingStart, None),
+        Contact::Mailbox(_) => (PacketClass::Message, wire(PacketClass::Response, 0)),
     };
-    let takes = |path: Path, octets: u32| {
-        let octets = packet_bytes(class, c.id_size(), octets.next_multiple_of(8), AddressSize::Bits34);
-        Some(path.at(node.priority).latency(&[octets.ok()?]))
-    };
-    let links = takes(roads.path(asks.device, peer)?, OPEN)? + takes(roads.path(answers, asks.id)?, ANSWER)?;
-    let software = [asks.device, answers].map(|device| Software::shortest(&host(c, device as usize).config));
-    let software = software.iter().map(|own| own.rx.saturating_add(own.tx)).fold(0, u64::saturating_add);
+    let [open, answer] = [OPEN, ANSWER].map(|octets| wire(class, octets.next_multiple_of(8)));
+    let exchange = Exchange { packets: vec![open?], answer: vec![answer?], response, hosts: Hosts::Both };
+    let asking = (asks.device, asks.id);
+    let (answers, round_trip) = exchange.takes((config, roads), asking, node.priority, peer)?;
     let clock = Clock(asks.clock);
     let [retry, timeout, _] = announced.periods;
     let periods = [retry, timeout].map(|micros| clock.fabric(u64::from(micros) * 1_000_000));
-    Some(Pair { asks, answers, round_trip: links.saturating_add(software), periods })
+    Some(Pair { asks, answers, round_trip, periods })
 }

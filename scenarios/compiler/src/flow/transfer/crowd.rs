@@ -46,7 +46,7 @@ pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
     });
     let software = |device: u32| Software::mean(&super::software::host(c, device as usize).config);
     // All of them come over the last link.
-    let come = |device: u32, own: &Crowd| own.frames.min(left(own.all, own.pace, software(device).rx));
+    let come = |device: u32, own: &Crowd| own.frames.min(left(own.all, own.pace, [software(device).rx, 0]));
     let found = hosts.iter().map(|(&(device, _), own)| (device, own.connections, come(device, own)));
     let lacks = |(device, _, frames): &(u32, u64, u64)| frames.saturating_sub(software(*device).places);
     // The first of those that lack most.
@@ -102,9 +102,11 @@ fn each_pair<'a>(config: &'a FabricConfig, pair: impl FnMut(Pair<'a>)) {
     pairs.filter(|pair| pair.is_direct && pair.is_outpaced()).for_each(pair);
 }
 
-/// What is left of frames that come one after the other, when the last of them is there.
-fn left(frames: u64, pace: u64, rx: u64) -> u64 {
-    frames.saturating_sub(frames.saturating_sub(1).saturating_mul(pace) / rx)
+/// What is left of frames that come one after the other, when the last of them begins to come. Each is taken
+/// in `rx`, as soon as it is there whole, `span` after its beginning.
+fn left(frames: u64, pace: u64, [rx, span]: [u64; 2]) -> u64 {
+    let last = frames.saturating_sub(1).saturating_mul(pace);
+    frames.saturating_sub(last.saturating_sub(span) / rx)
 }
 
 /// All frames of the Transfers of a connection that are under way together.
@@ -120,7 +122,8 @@ fn all(pair: &Pair<'_>) -> u64 {
 /// Frames that wait for the host of the destination at a time, at least, if it has places for them.
 ///
 /// While frames come, one after the other, it takes some. So many may be on their way at a time: each Block
-/// that was taken makes room for another, but its frames come a round trip later, and not all at once.
+/// that was taken makes room for another, but its frames come a round trip later, and not all at once. Those
+/// of one Block do come at once.
 fn waiting(pair: &Pair<'_>) -> u64 {
     let (way, job, rx) = (&pair.way, &pair.end.job, pair.destination.rx);
     let in_region = job.operation.is_in_region();
@@ -129,5 +132,7 @@ fn waiting(pair: &Pair<'_>) -> u64 {
     let enabled = enabled_frames(job, pair.stu);
     // Nobody sends what takes Slots that the other end does not have.
     let enabled = if in_region || job.notify { enabled.min(pair.slots.into()) } else { enabled };
-    left(all(pair), pair.pace(), rx).min(enabled.saturating_sub(away / rx))
+    let left = |frames: u64| left(frames, pair.pace(), [rx, way.data_span()]);
+    let together = left(all(pair)).min(enabled.saturating_sub(away / rx));
+    together.max(left(all(pair).min(block)))
 }
