@@ -13,6 +13,8 @@ const COMPLETED_SHARE: f64 = 0.99;
 const FEW: f64 = 3.0;
 /// Of what is under way, and of its age, where something piles up: more than so many times the mean.
 const PILED: f64 = 1.5;
+/// Of the time for which a flow runs a share of one in so many may pass before anything arrives.
+const NOTHING_YET: u64 = 10;
 
 /// What became of what was asked for in the whole run: `asked = arrived + never + under_way`.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -218,9 +220,14 @@ impl Books {
         missing > most && is_old || self.slows && missing > FEW
     }
 
-    /// Whether something that is under way for so long is older than in a run that keeps up.
+    /// Whether something that is under way for so long is older than in a run that keeps up. Where nothing has
+    /// arrived to compare with, that is a good part of the time for which the flow runs.
     fn is_old(&self, ps: u64) -> bool {
-        ps as f64 * self.arrived as f64 > PILED * self.sojourns.sum_ps as f64
+        let Sojourns { sum_ps, span_ps } = self.sojourns;
+        match self.arrived {
+            0 => ps > span_ps / NOTHING_YET,
+            arrived => ps as f64 * arrived as f64 > PILED * sum_ps as f64,
+        }
     }
 }
 

@@ -70,7 +70,7 @@ pub struct FactCounts {
     pub retries: u64,
     /// PDUs that receivers discarded.
     pub discarded: u64,
-    /// Messages that receivers gave up or refused.
+    /// Messages that receivers gave up or refused; one of which segments come later than that, twice.
     pub abandoned: u64,
     /// Messages, doorbells, reads and writes that failed: ERROR, or not answered in time.
     pub failed: u64,
