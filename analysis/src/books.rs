@@ -1,8 +1,9 @@
 //! What became of what was asked for, and the one rate of a flow.
 
-use crate::collect::Extent;
+use crate::collect::{Bin, Extent, Tallies};
 use crate::estimate::Estimate;
 use crate::num::{gbps, ratio};
+use crate::protocol::sum_ps;
 use crate::run::{RunData, sources_of};
 use models::config::{Arrivals, SourceConfig};
 use models::sim_core::Time;
@@ -46,15 +47,31 @@ pub struct Books {
 pub(crate) struct Sojourns {
     /// Their sum, picoseconds.
     sum_ps: u128,
+    /// The shortest of them: what the way takes without a queue, or more.
+    least_ps: u64,
     /// How long the flow has run, picoseconds.
     span_ps: u64,
 }
 
 impl Sojourns {
-    /// Of times that add up to `sum_ps`, since the first source of a flow began.
-    pub(crate) fn new(run: &RunData, flow: usize, sum_ps: u128) -> Self {
+    /// Of times that add up to `sum_ps`, of which `least_ps` is the shortest, since the first source of a flow
+    /// began.
+    pub(crate) fn new(run: &RunData, flow: usize, sum_ps: u128, least_ps: Option<u64>) -> Self {
         let begin = sources_of(&run.config, flow as u16).map(|source| run.begin(source)).min();
-        Self { sum_ps, span_ps: run.outcome.end.0.saturating_sub(begin.unwrap_or(0)) }
+        let span_ps = run.outcome.end.0.saturating_sub(begin.unwrap_or(0));
+        Self { sum_ps, least_ps: least_ps.unwrap_or(0), span_ps }
+    }
+
+    /// Of packets, messages or round trips, by bins and by segments of a run.
+    pub(crate) fn counted(run: &RunData, flow: usize, bins: &[Bin], segments: &[Tallies]) -> Self {
+        let least =
+            segments.iter().map(|segment| segment.latency.min).filter(|least| *least < u64::MAX).min();
+        Self::new(run, flow, bins.iter().map(|bin| bin.latency_ps).sum(), least)
+    }
+
+    /// Of these times.
+    pub(crate) fn listed(run: &RunData, flow: usize, times: &[u64]) -> Self {
+        Self::new(run, flow, sum_ps(times), times.iter().min().copied())
     }
 
     /// The mean number under way (Little's law).
@@ -140,7 +157,7 @@ impl Account {
             never: data.not_reached,
             under_way: left.to_arrive,
             oldest_ps: age(run, left.oldest_packet),
-            sojourns: Sojourns::new(run, flow, data.bins.iter().map(|bin| bin.latency_ps).sum()),
+            sojourns: Sojourns::counted(run, flow, &data.bins, &data.segments),
             slows: false,
             paced: false,
             task: false,
@@ -200,8 +217,9 @@ impl Books {
     /// By Little's law, that is the mean number under way, taken from the times of those that arrived. If
     /// only a share f completes, in order, what is missing at the end is 2/f times that. Between the two lies
     /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. A run
-    /// may end with many under way because many were asked for just now: what piles up is old, too, by the
-    /// same law older than 1.5 times what those that arrived took. A queue that grows slowly may have no more
+    /// may end with many under way because many were asked for just now: what piles up is old, too. A wait that
+    /// grows is at the end twice what it was on average, so the oldest has waited for longer than 1.5 times
+    /// what those that arrived did, beyond the time that the fastest of them took. A queue that grows slowly may have no more
     /// in it at the end than that: then those that come late take longer.
     /// Packets of synthetic traffic are judged by their loads in the measured time as well.
     pub fn grows(&self, end_ps: u64) -> bool {
@@ -223,10 +241,13 @@ impl Books {
     /// Whether something that is under way for so long is older than in a run that keeps up. Where nothing has
     /// arrived to compare with, that is a good part of the time for which the flow runs.
     fn is_old(&self, ps: u64) -> bool {
-        let Sojourns { sum_ps, span_ps } = self.sojourns;
-        match self.arrived {
+        let Sojourns { sum_ps, least_ps, span_ps } = self.sojourns;
+        let arrived = u128::from(self.arrived);
+        let waited = arrived * u128::from(ps.saturating_sub(least_ps));
+        let waits = sum_ps.saturating_sub(arrived * u128::from(least_ps));
+        match arrived {
             0 => ps > span_ps / NOTHING_YET,
-            arrived => ps as f64 * arrived as f64 > PILED * sum_ps as f64,
+            _ => waited as f64 > PILED * waits as f64,
         }
     }
 }

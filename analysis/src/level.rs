@@ -154,17 +154,16 @@ fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
     let Some((arrived, under_way)) = own else { return false };
     let index = report.number(&flow.name);
     let data = index.map(|index| &report.run.collector.flows()[index]);
-    let bins = data.map(|data| match &data.messages {
-        Some(messages) if carried.is_some() => &messages.bins,
-        _ => &data.bins,
+    let (bins, segments) = data.map_or((&[][..], &[][..]), |data| match &data.messages {
+        Some(messages) if carried.is_some() => (&messages.bins, &messages.segments),
+        _ => (&data.bins, &data.segments),
     });
-    let times = bins.into_iter().flatten().map(|bin| bin.latency_ps).sum();
     let books = Books {
         asked: arrived + under_way,
         arrived,
         under_way,
         oldest_ps: oldest(report, flow, level),
-        sojourns: Sojourns::new(&report.run, index.unwrap_or(0), times),
+        sojourns: Sojourns::counted(&report.run, index.unwrap_or(0), bins, segments),
         paced: true,
         ..Books::default()
     };

@@ -1,6 +1,6 @@
 //! Echoes: how long what was sent took to come back.
 
-use super::{Protocol, TimesSummary, counted, flow_name, json, sum_ps};
+use super::{Protocol, TimesSummary, counted, flow_name, json};
 use crate::books::{Account, Books, Sojourns, Tempo, age, balanced, is_nowhere};
 use crate::num::{count_text, time_text};
 use crate::run::RunData;
@@ -31,7 +31,7 @@ impl Protocol for Echo {
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let books = Books {
             oldest_ps: age(run, left.awaited.and_then(|awaited| awaited.oldest)),
-            sojourns: Sojourns::new(run, flow, sum_ps(&stats.times)),
+            sojourns: Sojourns::listed(run, flow, &stats.times),
             paced: true,
             ..balanced((run, flow), "echoes", stats.sent, stats.returned, stats.lost + gone(run, totals))
         };

@@ -4,6 +4,7 @@ use super::{Get, Protocol, TimeRow, again_us, counted, flow_name, json, on_purpo
 use crate::books::{Above, Account, Books, Sojourns, Tempo, age, balanced};
 use crate::csv::{self, Cell, Column, csv, whole};
 use crate::metric::Row;
+use crate::num::ratio;
 use crate::num::{Num, count_text, three_digits, time_text};
 use crate::run::RunData;
 use models::Outcome;
@@ -38,7 +39,7 @@ impl Protocol for Linx {
         let oldest = [left.oldest_message, totals.oldest_held].into_iter().flatten().min();
         let books = Books {
             oldest_ps: age(run, oldest),
-            sojourns: Sojourns::new(run, flow, sum_ps(&stats.message_ps) + sum_ps(&stats.round_trips)),
+            sojourns: sojourns(run, flow, stats),
             paced: true,
             ..balanced((run, flow), "messages", stats.messages, stats.delivered, never)
         };
@@ -484,6 +485,16 @@ fn us(ps: u64) -> Num {
 
 fn mean_ps(times: &Times) -> f64 {
     times.sum as f64 / times.count.max(1) as f64
+}
+
+/// Of messages and answers. Those of answers are told from when the message that they answer was sent, so its
+/// own time is in them, too: once is enough.
+fn sojourns(run: &RunData, flow: usize, stats: &LinxStats) -> Sojourns {
+    let [messages, trips] = [&stats.message_ps, &stats.round_trips];
+    let answered = ratio(trips.len() as u128, messages.len() as u128);
+    let twice = (sum_ps(messages) as f64 * answered) as u128;
+    let sum = sum_ps(messages) + sum_ps(trips).saturating_sub(twice);
+    Sojourns::new(run, flow, sum, messages.iter().min().copied())
 }
 
 /// Times of what applications wait for, and what comparisons call their mean: answers if there are any.

@@ -30,10 +30,10 @@ impl Protocol for Messages {
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let data = &run.collector.flows()[flow];
         let journeys = if answered { &data.round_trips } else { &data.messages };
-        let times = journeys.iter().flat_map(|journeys| &journeys.bins).map(|bin| bin.latency_ps).sum();
+        let sojourns = journeys.as_deref().map(|own| Sojourns::counted(run, flow, &own.bins, &own.segments));
         let books = Books {
             oldest_ps: age(run, left.awaited.map_or(left.oldest_message, |awaited| awaited.oldest)),
-            sojourns: Sojourns::new(run, flow, times),
+            sojourns: sojourns.unwrap_or_else(|| Sojourns::listed(run, flow, &[])),
             paced: true,
             ..books((run, flow), carrier, stats, answered, &left)
         };

@@ -37,7 +37,7 @@ impl Protocol for Session {
         let oldest = [stats.oldest_waiting, totals.oldest_on_its_way];
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
-            sojourns: Sojourns::new(run, flow, sum_ps(&stats.pdu_ps)),
+            sojourns: Sojourns::listed(run, flow, &stats.pdu_ps),
             paced: true,
             ..balanced((run, flow), "PDUs", asked, stats.pdus_delivered, lost)
         };

@@ -490,6 +490,32 @@ fn programs_that_have_not_begun_are_under_way() {
     }
 }
 
+/// A host takes 1 us for what comes each 0.8 us over 4 km of cable: the wait that grows is not yet twice what
+/// the way takes, and is told all the same. So it is where messages of LINX are answered, whose times are
+/// those of the messages, too: by hand a fifth of them waits. With one each 1.25 us nothing waits.
+#[test]
+fn waits_that_grow_behind_a_long_way_are_told() {
+    for (interval, behind) in [("800 ns", true), ("1250 ns", false)] {
+        let arrivals = json!({"constant": {"interval": interval, "phase": "0 ps"}});
+        let flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "streams": {}, "arrivals": arrivals
+        });
+        let mut far = star(2, "150 us", flow);
+        far["links"] = json!({"length": "2 km"});
+        far["switch"] = json!({"input_buffers": 61});
+        far["endpoint"] = json!({"input_buffers": 61, "host": {"rx_service": "1 us"}});
+        let flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "linx": {"reply": 64}, "arrivals": arrivals
+        });
+        let mut answered = star(2, "1600 us", flow);
+        answered["endpoint"] = json!({"host": {"rx_service": "1 us"}});
+        for scenario in [far, answered] {
+            let report = report(&scenario);
+            assert_eq!(report.flows[0].falls_behind, behind, "{interval}: {:?}", report.flows[0].books);
+        }
+    }
+}
+
 /// One flow alone on a way without a queue, whose packets all take as long: a run may end within a burst, or
 /// with seven under way where two are on average, and nothing falls behind. Two links of 0.67 can.
 #[test]
