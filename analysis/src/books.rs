@@ -2,8 +2,7 @@
 
 use crate::collect::{Bin, Extent, Tallies};
 use crate::estimate::Estimate;
-use crate::num::{gbps, ratio};
-use crate::protocol::sum_ps;
+use crate::num::{gbps, ratio, sum_ps};
 use crate::run::{RunData, sources_of};
 use models::config::{Arrivals, SourceConfig};
 use models::sim_core::Time;
@@ -54,8 +53,8 @@ pub(crate) struct Sojourns {
 }
 
 impl Sojourns {
-    /// Of times that add up to `sum_ps`, of which `least_ps` is the shortest, since the first source of a flow
-    /// began.
+    /// Of times that add up to `sum_ps`, of which `least_ps` is the shortest, since the first source of a
+    /// flow began.
     pub(crate) fn new(run: &RunData, flow: usize, sum_ps: u128, least_ps: Option<u64>) -> Self {
         let begin = sources_of(&run.config, flow as u16).map(|source| run.begin(source)).min();
         let span_ps = run.outcome.end.0.saturating_sub(begin.unwrap_or(0));
@@ -217,11 +216,11 @@ impl Books {
     /// By Little's law, that is the mean number under way, taken from the times of those that arrived. If
     /// only a share f completes, in order, what is missing at the end is 2/f times that. Between the two lies
     /// the limit of 1.5 times; and three more, because short runs end with a few under way by chance. A run
-    /// may end with many under way because many were asked for just now: what piles up is old, too. A wait that
-    /// grows is at the end twice what it was on average, so the oldest has waited for longer than 1.5 times
-    /// what those that arrived did, beyond the time that the fastest of them took. A queue that grows slowly may have no more
-    /// in it at the end than that: then those that come late take longer.
-    /// Packets of synthetic traffic are judged by their loads in the measured time as well.
+    /// may end with many under way because many were asked for just now: what piles up is old, too. A wait
+    /// that grows is at the end twice what it was on average, so the oldest has waited for longer than 1.5
+    /// times what those that arrived did, beyond the time that the fastest of them took. A queue that grows
+    /// slowly may have no more in it at the end than that: then those that come late take longer. Packets of
+    /// synthetic traffic are judged by their loads in the measured time as well.
     pub fn grows(&self, end_ps: u64) -> bool {
         let short = (self.arrived as f64) < COMPLETED_SHARE * self.asked as f64;
         self.paced && end_ps > 0 && short && self.piles_up()
@@ -238,8 +237,8 @@ impl Books {
         missing > most && is_old || self.slows && missing > FEW
     }
 
-    /// Whether something that is under way for so long is older than in a run that keeps up. Where nothing has
-    /// arrived to compare with, that is a good part of the time for which the flow runs.
+    /// Whether something that is under way for so long is older than in a run that keeps up. Where nothing
+    /// has arrived to compare with, that is a good part of the time for which the flow runs.
     fn is_old(&self, ps: u64) -> bool {
         let Sojourns { sum_ps, least_ps, span_ps } = self.sojourns;
         let arrived = u128::from(self.arrived);

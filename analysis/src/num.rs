@@ -225,6 +225,11 @@ pub fn count_text(count: u64) -> String {
     text
 }
 
+/// Times added up, picoseconds.
+pub(crate) fn sum_ps(times: &[u64]) -> u128 {
+    times.iter().map(|&time| u128::from(time)).sum()
+}
+
 /// A count with what is counted, which is given in the plural: `1 Transfer`, `2 Transfers`, `1 frame of
 /// LINX`.
 pub fn counted_text(count: u64, unit: &str) -> String {

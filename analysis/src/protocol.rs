@@ -6,7 +6,7 @@
 use crate::books::{Above, Account};
 use crate::estimate::quantile_samples;
 use crate::metric::Row;
-use crate::num::{Num, count_text};
+use crate::num::{Num, count_text, sum_ps};
 use crate::run::RunData;
 use models::Outcome;
 use models::sim_core::Time;
@@ -223,11 +223,6 @@ pub(crate) fn asked(run: &RunData, flow: usize) -> Option<Cow<'_, [u64]>> {
         protocols.find_map(|protocol| protocol.asked(run, flow))
     };
     told(true).or_else(|| told(false))
-}
-
-/// Times added up, ps.
-pub(crate) fn sum_ps(times: &[u64]) -> u128 {
-    times.iter().map(|&time| u128::from(time)).sum()
 }
 
 /// Of the messages of a flow, those of management and all, where a protocol counts them.

@@ -9,9 +9,9 @@ use crate::estimate::any_quantile_samples;
 use crate::flows::{self, Pick, TimesRow};
 use crate::level::{self, MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
 use crate::metric::{Kind, Row};
-use crate::num::{Num, count_text, digits_beside, ratio, share_beside, share_text, time_beside};
+use crate::num::{Num, count_text, digits_beside, ratio, share_beside, share_text, sum_ps, time_beside};
 use crate::ports::Ports;
-use crate::protocol::{self, PROTOCOLS, sum_ps};
+use crate::protocol::{self, PROTOCOLS};
 use crate::report::{FlowReport, LatencyReport, VariantReport};
 use crate::requirement::{Dimension, Limit, Relation, Requirement, Subjects};
 use serde::Serialize;
@@ -282,8 +282,9 @@ impl Measure {
     /// Of a maximum: the age of the oldest that is under way at the end, picoseconds, where it is known.
     fn waits(&self, report: &VariantReport, index: usize) -> Option<f64> {
         let Get::Times(level, At::Max) = self.get else { return None };
-        if level.asked(report, index).is_some() {
-            let books = &report.flows[index].books;
+        let books = &report.flows[index].books;
+        // What users asked for waits, also where nothing has arrived and nobody knows what would be measured.
+        if level.asked(report, index).is_some() || matches!(level, Level::Whole) && books.asked > 0 {
             return books.oldest_ps.filter(|_| books.under_way > 0).map(|ps| ps as f64);
         }
         level::oldest(report, &report.flows[index], level.counted(report, index)?).map(|ps| ps as f64)

@@ -5,7 +5,9 @@ mod scenario;
 mod transfer;
 
 use crate::cli::{ExploreArgs, Subject};
+use crate::console::print;
 use crate::status::Failure;
+use crate::whole::replace;
 use crate::{inspect, memory};
 use analysis::chart::Chart;
 use analysis::explore::conduit::{Class, Conduit, Configuration, Event, FAULTS, Fault};
@@ -60,8 +62,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<(), Failure> {
             })
         }
     };
-    print!("{}", text.map_err(Failure::bad_input)?);
-    Ok(())
+    print(&text.map_err(Failure::bad_input)?)
 }
 
 /// The packing examples of Scheduled Transfer.
@@ -74,9 +75,9 @@ fn packing(args: &ExploreArgs) -> Result<String, String> {
     if let Some(folder) = &args.out {
         let write = || -> io::Result<()> {
             fs::create_dir_all(folder)?;
-            fs::write(folder.join("packing.svg"), packing::svg(&packing::EXAMPLES))?;
-            fs::write(folder.join("packing.png"), packing::png(&packing::EXAMPLES))?;
-            fs::write(folder.join("packing.txt"), &text)
+            replace(&folder.join("packing.svg"), packing::svg(&packing::EXAMPLES).as_bytes())?;
+            replace(&folder.join("packing.png"), &packing::png(&packing::EXAMPLES))?;
+            replace(&folder.join("packing.txt"), text.as_bytes())
         };
         write().map_err(|problem| format!("--out: {}: {problem}", folder.display()))?;
     }
@@ -321,9 +322,9 @@ fn draw_path<M: Conversation>(folder: &Path, model: &M, path: &[M::Event], title
 
 fn draw(folder: &Path, chart: &Chart) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    fs::write(folder.join("path.svg"), chart.to_svg())?;
-    fs::write(folder.join("path.png"), chart.to_png())?;
-    fs::write(folder.join("path.txt"), chart.to_text())
+    replace(&folder.join("path.svg"), chart.to_svg().as_bytes())?;
+    replace(&folder.join("path.png"), &chart.to_png())?;
+    replace(&folder.join("path.txt"), chart.to_text().as_bytes())
 }
 
 /// The path as a chart, and as a scenario that replays it. Says whether some delays give this order.
@@ -335,7 +336,7 @@ fn write(folder: &Path, model: &Conduit, path: &[Event], class: Class) -> io::Re
     draw(folder, &walk.chart(title, if realisable { "realisable" } else { "not realisable" }))?;
     let mut replay = serde_json::to_string_pretty(&scenario).expect("a scenario has only string keys");
     replay.push('\n');
-    fs::write(folder.join("path.json"), replay)?;
+    replace(&folder.join("path.json"), replay.as_bytes())?;
     Ok(realisable)
 }
 

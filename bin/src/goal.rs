@@ -30,8 +30,7 @@ pub(crate) fn goal(args: &GoalArgs) -> Result<(), Failure> {
             lines.of(rank, op)
         ));
     }
-    print!("{}", if args.json { as_json(&schedule, &done) } else { program::text(&schedule, &done) });
-    Ok(())
+    console::print(&if args.json { as_json(&schedule, &done) } else { program::text(&schedule, &done) })
 }
 
 fn parameters(args: &GoalArgs) -> Result<LogGops, String> {

@@ -91,10 +91,13 @@ pub(crate) fn init(args: &InitArgs) -> Result<(), Failure> {
         )));
     };
     let Some(path) = &args.file else { return print(template.text) };
-    let failed = |error| Failure::bad_input(format_args!("{}: {error}", path.display()));
     // create_new: a scenario that somebody worked on is not a thing to overwrite
-    let mut file = std::fs::File::create_new(path).map_err(failed)?;
-    file.write_all(template.text.as_bytes()).map_err(failed)
+    let made = std::fs::File::create_new(path).and_then(|mut file| {
+        let done = file.write_all(template.text.as_bytes());
+        // nor is a half of one a thing to leave
+        if done.is_err() { std::fs::remove_file(path).and(done) } else { done }
+    });
+    made.map_err(|error| Failure::bad_input(format_args!("{}: {error}", path.display())))
 }
 
 /// `riosim list`

@@ -19,6 +19,7 @@ mod voq;
 use crate::cli::ValidateArgs;
 use crate::console::{complain, print};
 use crate::status::Failure;
+use crate::whole;
 use rayon::prelude::*;
 use row::Row;
 use std::time::Instant;
@@ -100,7 +101,7 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<(), Failure> {
     if let Some(folder) = &args.out {
         let write = |name: &str, text: String| {
             let path = folder.join(name);
-            let done = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text));
+            let done = std::fs::create_dir_all(folder).and_then(|()| whole::replace(&path, text.as_bytes()));
             done.map_err(|e| Failure::bad_input(format_args!("cannot write {}: {e}", path.display())))
         };
         write("validation.md", document::page(&rows))?;

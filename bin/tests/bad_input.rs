@@ -268,3 +268,24 @@ fn outputs_that_are_no_regular_files() {
         assert!(said.contains("cannot write full: No space left"), "{said}");
     }
 }
+
+/// Whatever prints a table ends with exit status 2 where nobody can take it.
+#[test]
+fn a_full_output_is_told() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("one.goal"), "num_ranks 1\nrank 0 {\nl1: calc 10\n}\n").unwrap();
+    for words in
+        [&["goal", "one.goal"][..], &["goal", "one.goal", "--json"], &["explore", "packing"], &["schema"]]
+    {
+        let out = fs::File::options().write(true).open(full).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_riosim"));
+        let ended = command.args(words).current_dir(home.path()).stdout(out).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains("cannot write to standard output"), "{words:?}: {said}");
+    }
+}

@@ -516,6 +516,27 @@ fn waits_that_grow_behind_a_long_way_are_told() {
     }
 }
 
+/// A host takes 1 ms for each, and the run ends after 400 us: nothing has arrived, and the first one asked
+/// for has waited for longer than 100 us, whatever carries it. Of longer than 500 us nobody knows yet.
+#[test]
+fn what_waits_for_longer_than_a_limit_fails_it_before_anything_arrives() {
+    for how in [json!({"messages": {}}), json!({"streams": {}}), json!({"rpc": {}}), json!({"echo": {}})] {
+        let mut flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1",
+            "arrivals": {"constant": {"interval": "200 us", "phase": "0 ps"}}
+        });
+        flow.as_object_mut().unwrap().extend(how.as_object().unwrap().clone());
+        let mut scenario = star(2, "400 us", flow);
+        scenario["endpoint"] =
+            json!({"host": {"rx_service": "1 ms", "tx_service": "1 ms", "response_timeout": "1 s"}});
+        let mut report = report(&scenario);
+        let limit = |us: f64| required("max", Relation::Below, us * 1e6, Dimension::Time);
+        report.required = vec![limit(100.0), limit(500.0)];
+        let verdicts: Vec<Verdict> = judge(&report).iter().map(|judged| judged.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Fail, Verdict::NotEnough], "{how}: {:?}", books(&report));
+    }
+}
+
 /// One flow alone on a way without a queue, whose packets all take as long: a run may end within a burst, or
 /// with seven under way where two are on average, and nothing falls behind. Two links of 0.67 can.
 #[test]

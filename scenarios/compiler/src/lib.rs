@@ -147,9 +147,11 @@ fn stages(
     moot: Option<&mut Vec<Diagnostic>>,
 ) -> Option<RunPlan> {
     let mut value = parse(text, out)?;
+    let mut given: Vec<(String, &Value)> = Vec::new();
     for (at, new) in overrides {
-        if let Err(wrong) = pointer::set(&mut value, at, new.clone()) {
-            out.push(wrong.diagnostic("", &format!("--set {at}: ")));
+        match pointer::set(&mut value, at, new.clone()) {
+            Ok(path) => given.push((path, new)),
+            Err(wrong) => out.push(wrong.diagnostic("", &format!("--set {at}: "))),
         }
     }
     if !out.is_empty() {
@@ -168,6 +170,7 @@ fn stages(
         return None;
     }
     let variants = spec.variants.clone().unwrap_or_default();
+    check_given(&value, &given, &variants, out);
     let runs = if variants.is_empty() {
         vec![(base.clone(), compile::compile("base", &base, out))]
     } else {
@@ -199,6 +202,40 @@ fn stages(
         given: value,
         warnings: Diagnostics::new("", "", Vec::new()),
     })
+}
+
+/// What is given beside the file counts in variants that do not set the same place themselves. In no other,
+/// it is told; where there is none, it has no effect.
+fn check_given(
+    value: &Value,
+    given: &[(String, &Value)],
+    variants: &[VariantSpec],
+    out: &mut Vec<Diagnostic>,
+) {
+    for (path, new) in given.iter().filter(|(path, _)| pointer::beneath(path, "/variants").is_none()) {
+        let sets_it = |variant: &&VariantSpec| {
+            variant.set.iter().any(|(at, own)| {
+                let at = pointer::set(&mut value.clone(), at, own.clone());
+                at.is_ok_and(|at| {
+                    pointer::beneath(path, &at).is_some() && pointer::overwrites((&at, own), (path, new))
+                })
+            })
+        };
+        let own: Vec<&str> = variants.iter().filter(sets_it).map(|variant| variant.name.as_str()).collect();
+        let names = topology::shortened(own.iter().copied());
+        let none = "has no effect: each variant sets a value of its own here";
+        out.extend(match own.len() {
+            0 => None,
+            all if all == variants.len() => {
+                Some(Diagnostic::error("SC051", path.clone(), format!("{new} {none}")))
+            }
+            _ => {
+                let message =
+                    format!("{new} has no effect in variants that set a value of their own: {names}");
+                Some(Diagnostic::warning("SC051", path.clone(), message))
+            }
+        });
+    }
 }
 
 /// JSON with comments to a value; the first syntax error stops.

@@ -1005,3 +1005,37 @@ fn who_cuts_a_run_short_is_told_what_comes_later() {
     let cut = load(&text("1 ms"), "cut.json", &[("/run/until".to_owned(), "500 us".into())]);
     assert_eq!(of(&cut.expect("it is cut short").warnings), places);
 }
+
+/// What is given beside the file counts in variants that do not set the same place themselves: where there is
+/// none it is refused, and where there are some the others are told. It was lost in silence.
+#[test]
+fn values_that_variants_replace_are_told() {
+    let value = json!({
+        "name": "t",
+        "topology": {"single_switch": {"ports": 3}},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"poisson": {"load": 0.1}}}],
+        "variants": [
+            {"name": "a", "set": {"/traffic/0/size": 64, "/seed": 2}},
+            {"name": "b", "set": {"/traffic/f": {"name": "f", "from": "ep/0", "to": "ep/2", "size": 64,
+                "arrivals": {"poisson": {"load": 0.1}}}}}
+        ]
+    });
+    let told = |given: &[(&str, Value)]| {
+        let given: Vec<_> = given.iter().map(|(at, new)| ((*at).to_owned(), new.clone())).collect();
+        match scenarios::load(&value.to_string(), "t.json", &given) {
+            Ok(plan) => plan.warnings.items,
+            Err(found) => found.items,
+        }
+        .into_iter()
+        .map(|item| (item.code, item.pointer, item.message))
+        .collect::<Vec<_>>()
+    };
+    let refused = |new: &str| format!("{new} has no effect: each variant sets a value of its own here");
+    let size = "/traffic/0/size".to_owned();
+    assert_eq!(told(&[("/traffic/f/size", json!(8))]), [("SC051", size.clone(), refused("8"))]);
+    assert_eq!(told(&[("/traffic/f/size", json!(64))]), []);
+    let [(code, at, message)] = told(&[("/seed", json!(7))]).try_into().expect("one");
+    assert_eq!((code, at.as_str()), ("SC051", "/seed"));
+    assert_eq!(message, "7 has no effect in variants that set a value of their own: a");
+    assert_eq!(told(&[("/run/until", json!("20 us"))]), []);
+}
