@@ -154,10 +154,11 @@ fn piles_up(report: &VariantReport, flow: &FlowReport, level: Level) -> bool {
     let Some((arrived, under_way)) = own else { return false };
     let index = report.number(&flow.name);
     let data = index.map(|index| &report.run.collector.flows()[index]);
-    let (bins, segments) = data.map_or((&[][..], &[][..]), |data| match &data.messages {
-        Some(messages) if carried.is_some() => (&messages.bins, &messages.segments),
-        _ => (&data.bins, &data.segments),
+    let own = data.map(|data| match &data.messages {
+        Some(messages) if carried.is_some() => (&messages.bins[..], &messages.segments[..]),
+        _ => (&data.bins[..], &data.segments[..]),
     });
+    let (bins, segments) = own.unwrap_or_default();
     let books = Books {
         asked: arrived + under_way,
         arrived,

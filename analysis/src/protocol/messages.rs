@@ -30,10 +30,11 @@ impl Protocol for Messages {
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
         let data = &run.collector.flows()[flow];
         let journeys = if answered { &data.round_trips } else { &data.messages };
-        let sojourns = journeys.as_deref().map(|own| Sojourns::counted(run, flow, &own.bins, &own.segments));
+        let (bins, segments) =
+            journeys.as_deref().map(|own| (&own.bins[..], &own.segments[..])).unwrap_or_default();
         let books = Books {
             oldest_ps: age(run, left.awaited.map_or(left.oldest_message, |awaited| awaited.oldest)),
-            sojourns: sojourns.unwrap_or_else(|| Sojourns::listed(run, flow, &[])),
+            sojourns: Sojourns::counted(run, flow, bins, segments),
             paced: true,
             ..books((run, flow), carrier, stats, answered, &left)
         };

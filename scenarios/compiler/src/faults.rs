@@ -406,7 +406,7 @@ impl Compiler<'_> {
         for (i, loss) in spec.lane_losses.iter().flatten().enumerate() {
             let pointer = format!("/faults/lane_losses/{i}");
             let (at, retrain) = (loss.at.get(), loss.retrain.get());
-            let width = loss.width.as_ref().map_or(1, Quantity::get);
+            let width = filled(&loss.width).get();
             let links = self.links_like(&loss.link, &format!("{pointer}/link"));
             // Lanes are lost besides, unless the link never comes back to be without them.
             let is_gone = |link: &usize| {
