@@ -213,7 +213,9 @@ pub(crate) fn stroke(index: usize) -> Stroke {
         RGBColor(0x2f, 0x63, 0x80),
         RGBColor(0x80, 0x80, 0x80),
     ];
-    const DASHES: [&[f64]; 5] = [&[], &[9.0, 4.0], &[3.0, 3.0], &[11.0, 3.0, 3.0, 3.0], &[16.0, 4.0]];
+    // Each is told apart within the 36 units of a legend, whose middle lies under a mark.
+    const DASHES: [&[f64]; 5] =
+        [&[], &[9.0, 4.0], &[3.0, 3.0], &[11.0, 3.0, 3.0, 3.0], &[5.0, 2.0, 2.0, 2.0, 2.0, 2.0]];
     const MARKERS: [Marker; 5] =
         [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Cross];
     Stroke {

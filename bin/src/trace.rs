@@ -26,6 +26,17 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
     if args.scenario.cuts_off() {
         return Err(Failure::bad_input("--warmup: a trace is of the whole run, so it would change nothing"));
     }
+    let written = [("pcapng", &args.pcapng), ("perfetto", &args.perfetto), ("chart", &args.chart)];
+    for (flag, file) in written {
+        let real = |file: &Path| file.canonicalize().ok();
+        let Some(file) = file else { continue };
+        if real(file).is_some_and(|file| Some(file) == real(&args.scenario.scenario)) {
+            let name = file.display();
+            return Err(Failure::bad_input(format_args!(
+                "--{flag}: {name} is the scenario; expected another file"
+            )));
+        }
+    }
     let plan = load(&args.scenario)?;
     let variant = match &args.variant {
         None => &plan.variants[0],

@@ -51,6 +51,19 @@ fn minimal() -> (TempDir, String) {
     (home, text)
 }
 
+/// A trace is not written over the scenario that it is of.
+#[test]
+fn a_scenario_is_not_its_own_trace() {
+    let (home, text) = minimal();
+    fs::create_dir(home.path().join("sub")).unwrap();
+    for (flag, file) in [("--pcapng", "ok.json"), ("--perfetto", "./ok.json"), ("--chart", "sub/../ok.json")]
+    {
+        let said = refused(home.path(), &["trace", "ok.json", flag, file]);
+        assert!(said.contains(&format!("{flag}: {file} is the scenario")), "{said}");
+        assert_eq!(fs::read_to_string(home.path().join("ok.json")).unwrap(), text);
+    }
+}
+
 #[test]
 fn noise() {
     // xorshift: the same 200 000 octets every time

@@ -35,10 +35,8 @@ impl Protocol for Linx {
         let totals = of_flow(run, Some(flow))?;
         let stats = &totals.stats;
         let never = stats.refused + totals.lost + totals.unseen + stats.missing;
-        let left = run.outcome.left.get(flow).copied().unwrap_or_default();
-        let oldest = [left.oldest_message, totals.oldest_held].into_iter().flatten().min();
         let books = Books {
-            oldest_ps: age(run, oldest),
+            oldest_ps: age(run, totals.oldest),
             sojourns: sojourns(run, flow, stats),
             paced: true,
             ..balanced((run, flow), "messages", stats.messages, stats.delivered, never)

@@ -38,8 +38,10 @@ impl Protocol for Program {
         let totals: &ProgramTotals = counted(run, Some(flow))?;
         let to = program_end(&totals.ranks).unwrap_or(run.outcome.end.0);
         let left = run.outcome.left.get(flow).copied().unwrap_or_default();
+        // What carries it knows which are messages of the program.
+        let below = account_below(run, flow).and_then(|below| below.books.oldest_ps);
         let books = Books {
-            oldest_ps: age(run, left.oldest_message),
+            oldest_ps: below.or_else(|| age(run, left.oldest_message)),
             task: true,
             ..balanced(
                 (run, flow),

@@ -34,12 +34,14 @@ impl Protocol for Session {
         let totals = of_flow(run, Some(flow))?;
         let stats = &totals.stats;
         let Fate { asked, never: lost, .. } = fate(totals);
-        let oldest = [stats.oldest_waiting, totals.oldest_on_its_way];
+        let oldest = [stats.oldest_waiting, totals.oldest_on_its_way, stats.oldest_held];
+        // A PDU arrives when its application is done with it.
+        let done = stats.pdus_delivered - stats.pdus_held - stats.pdus_forgotten;
         let books = Books {
             oldest_ps: age(run, oldest.into_iter().flatten().min()),
             sojourns: Sojourns::listed(run, flow, &stats.pdu_ps),
             paced: true,
-            ..balanced((run, flow), "PDUs", asked, stats.pdus_delivered, lost)
+            ..balanced((run, flow), "PDUs", asked, done, lost + stats.pdus_forgotten)
         };
         let above = Above {
             carries: "messages of sessions",
@@ -574,6 +576,14 @@ pub struct PduSummary {
     pub resumed_by_timeout: u64,
     /// Most PDUs that ever waited for one application.
     pub consumer_high_water: u32,
+    /// Of those delivered, PDUs that their application is not done with when the run ends: they wait, or it is
+    /// at them. Only if there are such.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub at_application: u64,
+    /// Of those delivered, PDUs that their application was not done with when its node restarted. Only if
+    /// there are such.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
     /// Delivered although one of their ends had restarted since they were sent. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub former_life: u64,
@@ -703,6 +713,8 @@ impl SessionSummary {
                 resumed: stats.resumed[0],
                 resumed_by_timeout: stats.resumed[1],
                 consumer_high_water: stats.consumer_high_water,
+                at_application: stats.pdus_held,
+                forgotten: stats.pdus_forgotten,
                 former_life: stats.former_life,
             },
             injected: InjectedSummary {
@@ -853,6 +865,13 @@ impl SessionSummary {
             if pdus.consumer_high_water > 1 {
                 let waited = count_text(pdus.consumer_high_water.into());
                 let _ = write!(out, "; up to {waited} waited for their application");
+            }
+            if pdus.at_application > 0 {
+                let held = count_text(pdus.at_application);
+                let _ = write!(out, "; it is not done with {held} at the end");
+            }
+            if pdus.forgotten > 0 {
+                let _ = write!(out, "; restarts forgot {} of them", count_text(pdus.forgotten));
             }
             if pdus.stopped > 0 {
                 let _ = write!(

@@ -235,7 +235,7 @@ struct Scale {
     /// Factor from the unit of the metric to that of the axis.
     factor: f64,
     unit: String,
-    /// A band goes on below a logarithmic axis.
+    /// A band goes on below the axis.
     cut: bool,
 }
 
@@ -273,14 +273,15 @@ impl Scale {
             "us" => Some(1e6),
             _ => None,
         };
-        // Bands are shown whole, unless one reaches 0 or so: that has no place on a logarithmic axis.
+        // Bands are shown whole, unless one reaches 0 or so: that has no place on a logarithmic axis, and
+        // what lies below 0 has none on the other, because nothing that is measured does.
         let floor = low * BAND_BELOW;
         let (least, most, cut) = match log && !request.heat {
             true => {
                 let ends = means.iter().map(bottom).filter(|end| *end >= floor);
                 (ends.fold(low, f64::min), high, means.iter().map(bottom).any(|end| end < floor))
             }
-            false => (low, largest, false),
+            false => (low, largest, !request.heat && means.iter().map(bottom).any(|end| end < 0.0)),
         };
         match (ps, log) {
             (Some(ps), true) => Scale {
@@ -338,12 +339,12 @@ fn horizontal(axis: &FrameAxis, room: f64) -> (Vec<f64>, Axis, String) {
         return (places, span, axis_label(axis, room));
     };
     let mut numbers = numbers.clone();
-    let mut label = axis_label(axis, room);
-    if axis.unit == "ns" {
+    let mut unit = axis.unit.as_str();
+    if unit == "ns" {
         // Seconds in nanoseconds have too many zeros.
-        let unit = TimeUnit::for_max(numbers.iter().copied().fold(0.0, f64::max) * 1e3);
-        numbers.iter_mut().for_each(|number| *number *= 1e3 / unit.ps as f64);
-        label = with_unit(&axis.name.replace('_', " "), unit.symbol, room);
+        let seen = TimeUnit::for_max(numbers.iter().copied().fold(0.0, f64::max) * 1e3);
+        numbers.iter_mut().for_each(|number| *number *= 1e3 / seen.ps as f64);
+        unit = seen.symbol;
     }
     let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -358,7 +359,9 @@ fn horizontal(axis: &FrameAxis, room: f64) -> (Vec<f64>, Axis, String) {
         let margin = if high > low { 0.04 * (high - low) } else { libm::fabs(high) * 0.1 + 0.5 };
         Axis { low: low - margin, high: high + margin, log: false, ticks: Ticks::Plain }
     };
-    (numbers, span, label)
+    let said = [unit, if span.log { "logarithmic" } else { "" }];
+    let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
+    (numbers, span, with_unit(&axis.name.replace('_', " "), &said.join(", "), room))
 }
 
 fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {
@@ -489,7 +492,10 @@ fn subtitle(
         parts.push("pale: saturated".into());
     }
     if scale.cut {
-        parts.push("bands that reach 0 or so end at the axis".into());
+        parts.push(match scale.axis.log {
+            true => "bands that reach 0 or so end at the axis".into(),
+            false => "bands that reach below 0 end at the axis".into(),
+        });
     }
     if request.log == Some(true) && !scale.axis.log && all().next().is_some() {
         parts.push("linear, as a logarithmic axis has no place for 0".into());
@@ -932,18 +938,43 @@ mod tests {
     fn bands_have_their_place_on_logarithmic_axes() {
         let (frame, data) = example(vec![numbers("load", "", 2)]);
         let request = Request::new(&frame, latency(), OVERALL, Wishes::default(), Vec::new()).unwrap();
-        let drawn = |half_width: f64| {
+        let of = |least: f64, half_width: f64| {
             let cell =
                 |mean, half_width| Some(Cell { mean: Mean { mean, half_width, count: 4 }, saturated: false });
-            let cells = vec![vec![vec![cell(1.0, half_width), cell(357.6, 236.0)]]];
+            let cells = vec![vec![vec![cell(least, half_width), cell(357.6, 236.0)]]];
             let scale = Scale::new(&cells, &request);
             let told = subtitle(&frame, &data, &request, (&cells, &scale), 1);
+            (scale, told)
+        };
+        let drawn = |half_width: f64| {
+            let (scale, told) = of(1.0, half_width);
             let Axis { low, high, log, .. } = scale.axis;
             (log && high >= 593.6e3, low <= 1e3 * (1.0 - half_width), told.contains("bands that reach 0"))
         };
         assert_eq!(drawn(0.2), (true, true, false));
         assert_eq!(drawn(0.8), (true, true, false));
         assert_eq!(drawn(0.95), (true, false, true));
+        // A linear axis ends at 0.
+        for (half_width, cut) in [(299.0, false), (301.0, true)] {
+            let (scale, told) = of(300.0, half_width);
+            assert!(!scale.axis.log && scale.axis.low == 0.0);
+            assert_eq!(told.contains("bands that reach below 0 end at the axis"), cut, "{told}");
+        }
+    }
+
+    /// Values of a factor each are drawn at equal distances, and the axis says why.
+    #[test]
+    fn a_horizontal_axis_says_that_it_is_logarithmic() {
+        let axis = |numbers: &[f64], unit: &str| FrameAxis {
+            numbers: Some(numbers.to_vec()),
+            unit: unit.into(),
+            ..named("the_time", numbers.iter().map(f64::to_string).collect())
+        };
+        let label = |numbers: &[f64], unit: &str| horizontal(&axis(numbers, unit), 800.0).2;
+        assert_eq!(label(&[1.0, 10.0, 100.0], ""), "the time (logarithmic)");
+        assert_eq!(label(&[1e3, 1e4, 1e5], "ns"), "the time (µs, logarithmic)");
+        assert_eq!(label(&[1e3, 2e3, 3e3], "ns"), "the time (µs)");
+        assert_eq!(label(&[1.0, 2.0, 3.0], ""), "the time");
     }
 
     /// Three lines have three bands, and each is seen through those that are drawn above it.

@@ -516,6 +516,60 @@ fn waits_that_grow_behind_a_long_way_are_told() {
     }
 }
 
+/// An application that takes 1 us for a PDU has arrivals each 800 ns: a PDU that waits for it has not
+/// arrived. By hand, PDUs from 50 us to 1 050 us are 1 250; the first is there by 51 us, so of those at most
+/// 1 000 are done with, and 998 at least, and the rest is at the application or under way. With one each
+/// 1 250 ns none waits. An application that restarts forgets what it was not done with: one of 1 ms, which
+/// nothing else has come to in 10 us before.
+#[test]
+fn what_waits_for_its_application_has_not_arrived() {
+    let of = |interval: &str, service: &str, more: Value| {
+        let flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "start": "50 us", "session": more,
+            "arrivals": {"constant": {"interval": interval, "phase": "0 ps"}},
+        });
+        let mut scenario = star(2, "1050 us", flow);
+        scenario["endpoint"] = json!({"session": {"consumer": {"service": service}}});
+        report(&scenario)
+    };
+    let held = |report: &VariantReport| {
+        let told = serde_json::to_value(&SessionSummary::all(&report.run)[0]).unwrap();
+        ["delivered", "at_application", "forgotten"].map(|key| told["pdus"][key].as_u64().unwrap_or(0))
+    };
+    let behind = of("800 ns", "1 us", json!({}));
+    let ([asked, arrived, never, under_way], [delivered, at_application, forgotten]) =
+        (books(&behind), held(&behind));
+    assert!(asked == 1_250 && (998..=1_000).contains(&arrived), "{asked} {arrived}");
+    assert_eq!((never, under_way, forgotten), (0, asked - arrived, 0));
+    assert_eq!(arrived, delivered - at_application);
+    assert!(behind.flows[0].falls_behind, "{:?}", behind.flows[0].books);
+    assert_eq!(behind.flows[0].books.oldest_ps.map(|age| age / 1_000_000), Some(200), "a fifth of the time");
+    let ahead = of("1250 ns", "1 us", json!({}));
+    assert!(!ahead.flows[0].falls_behind && held(&ahead)[1] <= 1, "{:?}", ahead.flows[0].books);
+    let restarted = of("10 us", "1 ms", json!({"restarts": [{"node": "ep/1", "at": "69 us"}]}));
+    let [_, _, forgotten] = held(&restarted);
+    assert_eq!((forgotten, books(&restarted)[1]), (2, 0), "{:?}", restarted.flows[0].books);
+}
+
+/// By hand: a message each microsecond over 2 km. Those that are sent before the connection is up, after 21 us,
+/// are refused; those after it wait for a sign of life of the peer, and then for their way of 10 us. The oldest
+/// that is under way was sent at 21 us, so it is as many microseconds old as there are, whatever else the ends
+/// tell each other; the first is there behind 40 us.
+#[test]
+fn messages_that_wait_for_their_peer_have_an_age() {
+    for (until, age) in [("22 us", 1), ("26 us", 5), ("36 us", 15)] {
+        let flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "linx": {}, "start": "0 ps",
+            "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}
+        });
+        let mut scenario = star(2, until, flow);
+        scenario["links"] = json!({"length": "1 km"});
+        let report = report(&scenario);
+        assert_eq!(books(&report), [age + 21, 0, 21, age], "{until}");
+        assert_eq!(report.flows[0].books.oldest_ps, Some(age * 1_000_000), "{until}");
+    }
+}
+
 /// A host takes 1 ms for each, and the run ends after 400 us: nothing has arrived, and the first one asked
 /// for has waited for longer than 100 us, whatever carries it. Of longer than 500 us nobody knows yet.
 #[test]

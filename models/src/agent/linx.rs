@@ -292,7 +292,7 @@ impl Linx {
                     self.note(cx, || words::up_words(&link));
                     cx.emit(ProtocolFact::Connected);
                     for octets in self.waiting.remove(&connection.index()).unwrap_or_default() {
-                        self.pass(cx.now, connection.index(), &octets, false);
+                        self.pass(cx, connection.index(), &octets, false);
                     }
                 }
                 Event::Disconnected { connection, reason } => {
@@ -456,20 +456,20 @@ impl Linx {
         }
         let now = Time(cx.fabric_now);
         widen(&mut self.ledger.stats.message_span, Some((now, now)));
-        self.pass(cx.now, connection, &message, reply);
+        self.pass(cx, connection, &message, reply);
         self.octets = message;
     }
 
     /// Passes a message to the node, or counts it as refused.
-    fn pass(&mut self, now: u64, connection: usize, octets: &[u8], reply: bool) {
+    fn pass(&mut self, cx: &Cx<'_>, connection: usize, octets: &[u8], reply: bool) {
         self.ledger.stats.messages += 1;
         let id = self.ids[connection];
         let Some(node) = self.node.as_mut().filter(|node| node.link(id).is_some()) else {
             self.ledger.stats.refused += 1;
             return;
         };
-        let note = self.ledger.next_note(connection, reply);
-        node.transmit(now, id, note.src, note.dst, octets);
+        let note = self.ledger.next_note(connection, reply, cx.fabric_now);
+        node.transmit(cx.now, id, note.src, note.dst, octets);
     }
 
     /// The program goes on as far as it can. What it says before a connection is up waits for it.
@@ -481,7 +481,7 @@ impl Linx {
                     let id = self.ids[connection];
                     let up = self.node.as_ref().is_some_and(|node| node.link(id).is_some());
                     if up && !self.waiting.contains_key(&connection) {
-                        self.pass(cx.now, connection, &pdu, false);
+                        self.pass(cx, connection, &pdu, false);
                     } else {
                         self.waiting.entry(connection).or_default().push(pdu);
                     }

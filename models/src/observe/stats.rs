@@ -321,6 +321,12 @@ pub struct SessionStats {
     pub pdus_sent: u64,
     /// PDUs that reached applications as they were sent, each once.
     pub pdus_delivered: u64,
+    /// Those of them that their application is not done with: they wait for it, or it is at them.
+    pub pdus_held: u64,
+    /// When the oldest of these was sent.
+    pub oldest_held: Option<Time>,
+    /// PDUs that an application was not done with when its node restarted.
+    pub pdus_forgotten: u64,
     /// PDUs that reached applications with other octets than were sent: a message of several was lost, or
     /// came twice, and the protocol does not number them.
     pub pdus_damaged: u64,
@@ -440,6 +446,9 @@ impl SessionStats {
         self.resumed[1] += other.resumed[1];
         self.pdus_sent += other.pdus_sent;
         self.pdus_delivered += other.pdus_delivered;
+        self.pdus_held += other.pdus_held;
+        self.oldest_held = self.oldest_held.into_iter().chain(other.oldest_held).min();
+        self.pdus_forgotten += other.pdus_forgotten;
         self.pdus_damaged += other.pdus_damaged;
         self.pdus_again += other.pdus_again;
         self.pdus_misdelivered += other.pdus_misdelivered;

@@ -23,8 +23,6 @@ pub(crate) fn audit(
     let mut firsts: Option<Option<Time>> = None;
     for &(_, node) in nodes {
         totals.stats.add(&node.totals());
-        let held = node.held.iter().map(|held| Time(held.0)).min();
-        totals.oldest_held = totals.oldest_held.into_iter().chain(held).min();
         totals.memory += node.node.as_ref().map_or(0, |node| node.octets() as u64);
         for (connection, &peer) in node.config.peers.iter().enumerate() {
             let Some((other, back)) = by_id.get(&peer).and_then(|other| Some((*other, other.to(node)?)))
@@ -73,8 +71,11 @@ fn messages(
 ) {
     let sent = sender.sent_before + u64::from(sender.sent);
     let next = if receiver.their_number == sender.number { receiver.their_next } else { 0 };
-    let open = if up { u64::from(sender.sent - next) } else { 0 };
-    let unseen = if up { sender.unseen(next, receiver, on_its_way) } else { 0 };
+    let open = if up { next..sender.sent } else { 0..0 };
+    let unseen = if up { sender.unseen(next, receiver, on_its_way) } else { BTreeSet::new() };
+    let oldest = open.clone().find(|position| !unseen.contains(position));
+    totals.oldest = totals.oldest.into_iter().chain(oldest.and_then(|oldest| sender.sent_at(oldest))).min();
+    let (open, unseen) = (u64::from(open.end - open.start), unseen.len() as u64);
     totals.unseen += unseen;
     totals.under_way += open - unseen;
     totals.lost += sent - receiver.delivered - receiver.missing - open;

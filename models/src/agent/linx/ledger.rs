@@ -11,8 +11,8 @@ use sim_core::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Data frames that are remembered of each direction of a connection, the last ones: more than any window
-/// holds back without an end of the connection.
+/// Data frames, and times of messages, that are remembered of each direction of a connection, the last ones:
+/// more than any window holds back without an end of the connection.
 const FRAMES: usize = 1 << 15;
 
 /// Never.
@@ -60,6 +60,14 @@ struct Pulse {
     period: u64,
 }
 
+/// Puts `last` behind the others, of which so many are remembered.
+fn push<T>(those: &mut VecDeque<T>, last: T) {
+    if those.len() == FRAMES {
+        those.pop_front();
+    }
+    those.push_back(last);
+}
+
 /// The life of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Life {
@@ -73,6 +81,8 @@ pub(super) struct Life {
     pub number: u32,
     /// Messages sent in it.
     pub sent: u32,
+    /// When each of these was sent, of the last ones.
+    times: VecDeque<u64>,
     /// Messages sent in those before.
     pub sent_before: u64,
     /// Of the peer: number of its connection whose message came last.
@@ -102,13 +112,23 @@ impl Life {
     }
 
     /// Messages from position `first` on of which a frame has neither come to `receiver` nor is on its way.
-    pub fn unseen(&self, first: u32, receiver: &Life, is_on_its_way: impl Fn(Token) -> bool) -> u64 {
+    pub fn unseen(
+        &self,
+        first: u32,
+        receiver: &Life,
+        is_on_its_way: impl Fn(Token) -> bool,
+    ) -> BTreeSet<u32> {
         let arrived: BTreeSet<Token> = receiver.arrived.iter().copied().collect();
         let gone = |&&(token, position): &&(Token, u32)| {
             position >= first && !arrived.contains(&token) && !is_on_its_way(token)
         };
-        let gone: BTreeSet<u32> = self.frames.iter().filter(gone).map(|&(_, position)| position).collect();
-        gone.len() as u64
+        self.frames.iter().filter(gone).map(|&(_, position)| position).collect()
+    }
+
+    /// When the message at this position was sent, or the first one after it of which that is known.
+    pub fn sent_at(&self, position: u32) -> Option<Time> {
+        let known = self.sent - self.times.len() as u32;
+        self.times.get(position.saturating_sub(known) as usize).copied().map(Time)
     }
 }
 
@@ -148,6 +168,7 @@ impl Ledger {
             first: NEVER,
             number: 0,
             sent: 0,
+            times: VecDeque::new(),
             sent_before: 0,
             their_number: 0,
             their_next: 0,
@@ -224,6 +245,7 @@ impl Ledger {
         life.number += 1;
         life.sent_before += u64::from(life.sent);
         life.sent = 0;
+        life.times.clear();
         life.frames.clear();
         self.pulses[connection] = Pulse { heard: now, heard_at: fabric_now, period };
     }
@@ -282,11 +304,7 @@ impl Ledger {
 
     /// A data frame left that belongs to the message at this position.
     pub fn frame_left(&mut self, connection: usize, token: Token, position: u32) {
-        let frames = &mut self.lives[connection].frames;
-        if frames.len() == FRAMES {
-            frames.pop_front();
-        }
-        frames.push_back((token, position));
+        push(&mut self.lives[connection].frames, (token, position));
     }
 
     /// A data frame of the message at this position never left.
@@ -296,11 +314,7 @@ impl Ledger {
 
     /// A data frame of the peer came.
     pub fn frame_came(&mut self, connection: usize, token: Token) {
-        let arrived = &mut self.lives[connection].arrived;
-        if arrived.len() == FRAMES {
-            arrived.pop_front();
-        }
-        arrived.push_back(token);
+        push(&mut self.lives[connection].arrived, token);
     }
 
     /// How the next message over this connection is known.
@@ -310,9 +324,11 @@ impl Ledger {
     }
 
     /// How the next message is known, which goes out now.
-    pub fn next_note(&mut self, connection: usize, reply: bool) -> Note {
+    pub fn next_note(&mut self, connection: usize, reply: bool, fabric_now: u64) -> Note {
         let note = self.note(connection, reply);
-        self.lives[connection].sent += 1;
+        let life = &mut self.lives[connection];
+        life.sent += 1;
+        push(&mut life.times, fabric_now);
         note
     }
 

@@ -88,11 +88,27 @@ pub(super) struct Taker {
     service: Service,
     stop_at: u32,
     go_at: u32,
-    /// When each was sent, if it says so.
-    waiting: VecDeque<Option<Time>>,
-    serving: Option<Option<Time>>,
+    waiting: VecDeque<Held>,
+    serving: Option<Held>,
     stopped: bool,
 }
+
+impl Taker {
+    /// PDUs that came as they were sent, and for the first time, and that the application is not done with.
+    fn held(&self) -> impl Iterator<Item = Held> + '_ {
+        self.waiting.iter().chain(&self.serving).copied().filter(|held| held.counts)
+    }
+}
+
+/// A PDU at its application.
+#[derive(Copy, Clone, Debug)]
+struct Held {
+    /// It is as it was sent, and has not come before.
+    counts: bool,
+    /// When it was sent, if it counts and says so.
+    sent: Option<Time>,
+}
+
 /// One application of a node: what a flow of session management is there.
 #[derive(Debug)]
 pub(super) struct Application {
@@ -292,7 +308,11 @@ impl Application {
         self.under_way.clear();
         self.launcher.forget();
         if let Some(taker) = &mut self.consumer {
+            self.stats.pdus_forgotten += taker.held().count() as u64;
             taker.waiting.clear();
+            if let Some(held) = &mut taker.serving {
+                *held = Held { counts: false, sent: None };
+            }
             taker.stopped = false;
         }
         self.stats.restarts += 1;
@@ -315,6 +335,10 @@ impl Application {
         let queued = self.unsent(node).filter_map(|pdu| self.sent_at(pdu));
         let begun = self.launcher.begun().filter_map(|part| part.sent);
         stats.oldest_waiting = queued.chain(begun).min();
+        if let Some(taker) = &self.consumer {
+            stats.pdus_held = taker.held().count() as u64;
+            stats.oldest_held = taker.held().filter_map(|held| held.sent).min();
+        }
         stats
     }
 
@@ -392,7 +416,7 @@ impl Seat<'_> {
             Action::Command(number) => self.command(cx, number),
             Action::Consumed => {
                 if let Some(taker) = &mut self.app.consumer {
-                    if let Some(sent) = taker.serving.take().flatten() {
+                    if let Some(sent) = taker.serving.take().and_then(|held| held.sent) {
                         self.app.stats.taken(sent, Time(cx.fabric_now));
                     }
                     self.take_next(cx);
@@ -721,7 +745,7 @@ impl Seat<'_> {
         let Some(taker) = &mut self.app.consumer else {
             return self.done_with(cx, sent);
         };
-        taker.waiting.push_back(sent);
+        taker.waiting.push_back(Held { counts, sent });
         let waiting = taker.waiting.len() as u32;
         self.app.stats.consumer_high_water = self.app.stats.consumer_high_water.max(waiting);
         if !taker.stopped && waiting >= taker.stop_at {
@@ -799,15 +823,15 @@ impl Seat<'_> {
     fn take_next(&mut self, cx: &mut Cx<'_>) {
         let Some(taker) = &mut self.app.consumer else { return };
         while taker.serving.is_none()
-            && let Some(sent) = taker.waiting.pop_front()
+            && let Some(held) = taker.waiting.pop_front()
         {
             let time = taker.service.draw();
             if time == 0 {
-                if let Some(sent) = sent {
+                if let Some(sent) = held.sent {
                     self.app.stats.taken(sent, Time(cx.fabric_now));
                 }
             } else {
-                taker.serving = Some(sent);
+                taker.serving = Some(held);
                 let at = cx.fabric_now + time;
                 self.app.entries += 1;
                 self.app.agenda.insert((at, self.app.entries), Action::Consumed);

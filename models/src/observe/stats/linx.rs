@@ -240,10 +240,10 @@ pub struct LinxTotals {
     pub lost: u64,
     /// Messages on their way at the end of the run.
     pub under_way: u64,
+    /// When the oldest of these was sent.
+    pub oldest: Option<Time>,
     /// Messages lost in a connection that is still up: neither end knows (yet).
     pub unseen: u64,
-    /// When the oldest of the frames was sent that wait for the end of a stall.
-    pub oldest_held: Option<Time>,
     /// Octets of memory of all connection managers.
     pub memory: u64,
     /// What the nodes counted.

@@ -258,7 +258,7 @@ pub(super) fn chars(kind: Carried, octets: u32, packet: &dyn Fn(PacketClass, u32
 }
 
 /// Characters of a packet of a class with so much payload, with its delimiter.
-type Packet<'a> = &'a dyn Fn(PacketClass, u32) -> u128;
+pub(super) type Packet<'a> = &'a dyn Fn(PacketClass, u32) -> u128;
 
 /// Mean time that a message with all delimiters keeps the injection link busy, in picoseconds, exactly; its
 /// responses go the other way. `whole` gives its characters on the link.

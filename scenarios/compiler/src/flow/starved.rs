@@ -1,12 +1,15 @@
 //! Who may get nothing: messages that are refused again and again, and frames of LINX that others pass.
 
+use super::Sized;
 use super::hosts::{Placed, host};
 use super::linx::frames;
-use super::messages::{self, Carried};
+use super::messages::{self, Carried, Packet};
 use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, count};
+use crate::units::time_text;
 use models::agent::echo::EchoConfig;
 use models::config::*;
+use models::logical::wire::message::{LETTERS, SEGMENTS_MAX};
 use models::transfer_rate::Software;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,59 +43,132 @@ fn aim(destinations: &Destinations) -> Option<(u32, f64)> {
     }
 }
 
-/// What an end sends for each of its messages that is answered by RETRY where a host has no place: so many.
-fn refusable(placed: &Placed) -> usize {
-    let (carrier, each) = match &placed.node {
-        Some(ProtocolConfig::Workload { carrier } | ProtocolConfig::Rpc { carrier, .. }) => (*carrier, 1),
-        Some(ProtocolConfig::Session(node)) => return matches!(node.data, SessionData::Message(_)).into(),
-        Some(ProtocolConfig::Linx(node)) => {
-            let octets = longest(node, placed.source.as_ref());
-            (node.carrier, octets.map_or(0, |octets| frames(octets, node.mtu).len()))
+/// What an end sends for each message of its source that is answered by RETRY where a host has no place.
+struct Refusable {
+    each: usize,
+    /// Octets of these messages, and of a segment. `None`: doorbells.
+    cut: Option<(Vec<Sized>, u32)>,
+}
+
+impl Refusable {
+    fn of(placed: &Placed, source: &SourceConfig) -> Option<Self> {
+        let sizes = || match &source.sizes {
+            Sizes::Fixed(size) => vec![(1, *size)],
+            Sizes::Mix(sizes) => sizes.to_vec(),
+            Sizes::Replay => Vec::new(),
+        };
+        let one = |carrier: Carrier| match carrier {
+            Carrier::Message { segment, .. } => Some((1, Some((sizes(), segment)))),
+            Carrier::Doorbell { .. } => Some((1, None)),
+            _ => None,
+        };
+        let (each, cut) = match placed.node.as_ref()? {
+            ProtocolConfig::Workload { carrier } | ProtocolConfig::Rpc { carrier, .. } => one(*carrier)?,
+            ProtocolConfig::Session(node) => {
+                matches!(node.data, SessionData::Message(_)).then(|| (1, Some((sizes(), node.segment))))?
+            }
+            ProtocolConfig::Linx(node) => {
+                let Carrier::Message { segment, .. } = node.carrier else { return None };
+                let frames = frames(longest(node, Some(source))?, node.mtu);
+                let size = |frame: &u32| (1, PacketSize { payload: *frame as u16, wire: 0 });
+                (frames.len(), Some((frames.iter().map(size).collect(), segment)))
+            }
+            other => one(other.plugged::<EchoConfig>()?.carrier)?,
+        };
+        Some(Refusable { each, cut: cut.map(|(sizes, segment)| (sizes, segment.into())) })
+    }
+
+    /// Where a host refuses what comes, a sender has nothing on its way but what was refused: the segments of
+    /// as many messages as there are letters, over and over. How long those take to come once, ps. 0: a
+    /// message is one segment.
+    fn round(&self, c: &Compiler<'_>, receiver: usize) -> u64 {
+        let Some((sizes, segment)) = &self.cut else { return 0 };
+        // Longer ones are several messages.
+        let most = segment * u32::from(SEGMENTS_MAX);
+        let octets = |packet: Packet<'_>, octets: u32| {
+            messages::chars(Carried::Message { segment: *segment }, octets.min(most), packet)
+        };
+        match sizes.iter().any(|(_, size)| u32::from(size.payload) > *segment) {
+            true => {
+                let one = messages::mean_time(c, receiver, sizes, &octets).rounded().unwrap_or(u64::MAX);
+                one.saturating_mul(LETTERS.into())
+            }
+            false => 0,
         }
-        other => match other.as_ref().and_then(ProtocolConfig::plugged::<EchoConfig>) {
-            Some(echo) => (echo.carrier, 1),
-            None => return 0,
-        },
-    };
-    if matches!(carrier, Carrier::Message { .. } | Carrier::Doorbell { .. }) { each } else { 0 }
+    }
+}
+
+/// Who sends to a host messages that it may refuse.
+#[derive(Default)]
+struct Asked {
+    senders: BTreeSet<usize>,
+    /// Messages in a picosecond, and those of them that are longer than a segment.
+    rate: f64,
+    long: f64,
+    /// All that was refused comes again in this time, ps.
+    round: u64,
+}
+
+impl Asked {
+    /// How long a host that refuses some takes for a message, ps. It serves one after the other, but a place
+    /// is taken before, if a message has several segments: the first that finds it free takes it, and the
+    /// others were refused; each comes again once in a round.
+    fn taken(&self, rx: f64, places: u64) -> f64 {
+        let long = if self.long.is_finite() { self.long / self.rate } else { 1.0 };
+        rx.max((rx + long * self.round as f64) / places as f64)
+    }
+
+    /// With so many places each gets what is its due: there is one for each sender, or for all that it may
+    /// have on its way at a time, or the host takes more than is sent.
+    fn is_enough(&self, rx: f64, places: u64) -> bool {
+        let (senders, taken) = (self.senders.len() as u64, self.taken(rx, places));
+        let served = places >= senders && taken <= rx;
+        self.rate * taken <= 1.0 || served || places >= senders * u64::from(LETTERS)
+    }
 }
 
 /// Warns of hosts with fewer places than endpoints that ask them for more than they serve. All of these wait
 /// for a place, and each comes back a fixed time after it was refused: those that come back when a place has
-/// just been taken do so each time. With as many places as senders nobody was seen to starve.
+/// just been taken do so each time. With as many places as senders nobody was seen to starve. A host that
+/// takes all of them as long as it refuses none comes to refuse some by chance, and takes less from then on
+/// if they have several segments: so what it takes then is what they are held against.
 pub(super) fn by_retry(c: &mut Compiler<'_>, parts: &[Placed]) {
     let devices = super::devices(c);
-    // Senders to a device, and what they create in a picosecond.
-    let mut asked: BTreeMap<usize, (BTreeSet<usize>, f64)> = BTreeMap::new();
+    let mut asked: BTreeMap<usize, Asked> = BTreeMap::new();
     for placed in parts {
         // Of who ends by itself nobody starves: who is refused gets its turn when the others are done.
         let source = placed.source.as_ref().filter(|source| source.limit == u64::MAX);
-        let Some((source, each)) = source.zip(Some(refusable(placed)).filter(|each| *each > 0)) else {
-            continue;
-        };
+        let refusable = source.and_then(|source| Some((source, Refusable::of(placed, source)?)));
+        let Some((source, refusable)) = refusable else { continue };
         let Some((id, share)) = aim(&source.destinations) else { continue };
         let Some(&device) = devices.get(&id) else { continue };
-        let rate = rate(source) * share * each as f64;
+        let rate = rate(source) * share * refusable.each as f64;
         if rate > 0.0 {
-            let (senders, all) = asked.entry(device).or_default();
-            senders.insert(placed.device);
-            *all += rate;
+            let round = refusable.round(c, device);
+            let all = asked.entry(device).or_default();
+            all.senders.insert(placed.device);
+            all.rate += rate;
+            all.long += if round > 0 { rate } else { 0.0 };
+            all.round = all.round.saturating_add(round);
         }
     }
-    for (device, (senders, rate)) in asked {
+    for (device, all) in asked {
         let Software { rx, places, .. } = Software::mean(&host(c, device).config);
-        let (places, busy) = (places as usize, rate * rx as f64);
-        if places >= senders.len() || busy.is_nan() || busy <= 1.0 {
+        let time = rx as f64;
+        if rx == 0 || all.is_enough(time, places) {
             continue;
         }
-        let (name, senders) = (&c.graph.nodes[device].name, senders.len());
+        let (name, senders) = (&c.graph.nodes[device].name, all.senders.len());
+        let enough = (places..).find(|&places| all.is_enough(time, places)).unwrap_or(places);
+        let taken = time_text(all.taken(time, places).ceil() as u64);
         let message = format!(
-            "\"{name}\" has {} for messages of {senders} endpoints that send more than it takes: who is \
-             refused by RETRY may come back too late each time, and get nothing",
-            count(places, "place")
+            "\"{name}\" has {} for messages of {senders} endpoints that send more than it takes once it \
+             refuses some, which is one in {taken}: who is refused by RETRY may come back too late each time, \
+             and get little or nothing",
+            count(places as usize, "place")
         );
         let at = format!("{}/host/rx_queue", c.devices[device].origin);
-        let help = format!("use {senders} places or more, or let them send less than one in a service time");
+        let help = format!("use {enough} places or more, or let them send less than one in {taken}");
         c.once(Diagnostic::warning("SC116", at, message).help(help));
     }
 }

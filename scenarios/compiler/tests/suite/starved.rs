@@ -79,6 +79,53 @@ fn who_is_starved_by_retry_is_told() {
     }
 }
 
+/// By hand: a message of 2 048 octets is eight segments of 110.4 ns. Where two senders are refused, the four
+/// messages that each has on its way (letters) go round in 2 x 4 x 8 x 110.4 = 7 066 ns, so one place is taken
+/// for 8 066 ns a message, and with 1 us for each in the mean time between two. What comes less often than
+/// that arrives, what comes more often collapses by chance, though each takes but 1.8 us where none is refused:
+/// so it is told. More places are a cure: with 4 us between two of them 8 066 / 4 000 = 2.02, so three; with
+/// less than a service time as many as have letters, 8 066 / 1 000 = 8.07 or 2 x 4.
+#[test]
+fn messages_of_several_segments_hold_their_places() {
+    for (gap, places, starved) in [
+        (8_900_u32, 1, false),
+        (4_000, 1, true),
+        (4_000, 2, true),
+        (4_000, 3, false),
+        (900, 7, true),
+        (900, 8, false),
+    ] {
+        // Each of the two sends every other message.
+        let load = 8.0 * 110.4 / (2.0 * f64::from(gap));
+        let mut value = mailbox(2, places, &json!({"poisson": {"load": load}}));
+        for flow in value["traffic"].as_array_mut().unwrap() {
+            flow["size"] = json!(2_048);
+        }
+        value["run"]["until"] = json!("10 ms");
+        let (Taken(taken), _) = watched::<Taken>(&value);
+        let arrived: u64 = taken.values().sum();
+        // The host takes no more than one in a service time, whatever it refuses.
+        let due = 10_000_000 / u64::from(gap.max(1_000));
+        let what = format!("one each {gap} ns, {places} places: {arrived} of {due}");
+        if !starved {
+            assert!(arrived > due * 97 / 100, "{what}");
+        } else if places == 1 {
+            assert!(arrived < due * 2 / 3, "{what}");
+        }
+        let place = ("SC116", "/overrides/0/endpoint/host/rx_queue".to_owned());
+        assert_eq!(told(&value), Vec::from_iter(starved.then_some(place)), "{what}");
+    }
+    let mut value = mailbox(2, 1, &json!({"constant": {"interval": "8 us"}}));
+    for flow in value["traffic"].as_array_mut().unwrap() {
+        flow["size"] = json!(2_048);
+    }
+    let plan = load(&value.to_string(), "t.json", &[]).unwrap();
+    let help =
+        plan.warnings.items.iter().find(|item| item.code == "SC116").and_then(|item| item.help.clone());
+    let help = help.unwrap_or_default();
+    assert!(help.contains("use 3 places") && help.contains("one in 8.0"), "{help}");
+}
+
 /// One message of LINX, of so many octets, with these settings of the node.
 fn one(octets: u32, host: &Value, node: &Value) -> Value {
     json!({
