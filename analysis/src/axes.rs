@@ -502,7 +502,9 @@ fn halves(subtitle: &str, width: f64) -> Option<(&str, &str)> {
         .filter(|(at, sign)| {
             long(&(*at, sign)) || text_width(&subtitle[at + sign.len()..], SUBTITLE) <= width
         })
-        .or_else(|| subtitle.rmatch_indices(' ').filter(|(at, _)| !in_number(subtitle, *at)).find(fits))?;
+        .or_else(|| subtitle.rmatch_indices(' ').filter(|(at, _)| !in_number(subtitle, *at)).find(fits))
+        // A word that is longer than a line must not hide what follows it.
+        .or_else(|| subtitle.char_indices().map(|(at, _)| (at, "")).skip(1).take_while(fits).last())?;
     Some((&subtitle[..at], &subtitle[at + sign.len()..]))
 }
 
@@ -597,6 +599,15 @@ mod tests {
         assert!(coinciding(&lines[1..]).is_empty());
     }
 
+    /// A word that is longer than a line is parted, and what follows it is there.
+    #[test]
+    fn long_words_hide_nothing() {
+        let text = format!("{} · and what is said", "\u{8a9e}".repeat(200));
+        let lines = lines(&text, 600.0);
+        assert!(lines.len() > 2 && lines.iter().all(|line| text_width(line, SUBTITLE) <= 600.0), "{lines:?}");
+        assert_eq!(lines.concat().replace(" · ", ""), text.replace(" · ", ""));
+    }
+
     fn texts(axis: Axis) -> Vec<String> {
         axis.marks().into_iter().map(|(_, text)| text).filter(|text| !text.is_empty()).collect()
     }
@@ -663,7 +674,8 @@ mod tests {
             ("of 12 672", "12 672"),
             ("a phase of 3 us and 2 more", "2 more"),
         ] {
-            for width in (110..400).map(f64::from) {
+            let least = text_width(kept, SUBTITLE).ceil() as u32;
+            for width in (least.max(110)..400).map(f64::from) {
                 let shown = lines(text, width);
                 assert!(shown.iter().any(|line| line.contains(kept)), "{width}: {shown:?}");
             }

@@ -8,7 +8,7 @@ use crate::axes::{
     legend, legend_height, shorten, shorten_name, stroke,
 };
 use crate::collect::{Bin, Spread};
-use crate::level::{Level, MESSAGES, PACKETS, TRIPS, arrived_share, come_share, left_share, oldest};
+use crate::level::{Level, MESSAGES, PACKETS, TRIPS, come_share, left_share, never_share, oldest};
 use crate::num::{TimeUnit, count_text, counted_text, gbps, ratio, three_digits, time_text};
 use crate::protocol;
 use crate::report::{FlowReport, VariantReport, retry_share};
@@ -56,21 +56,26 @@ pub struct Caption {
 
 /// One line at the foot of every figure: what it was made of, and by which version of the program.
 pub fn stamp(name: &str, version: &str, reports: &[VariantReport]) -> String {
+    let seeds = seeds_text(reports.iter().map(|report| report.run.config.seed));
+    joined(&[name, &seeds, &format!("riosim {version}")])
+}
+
+/// The seeds of variants, each once.
+pub(crate) fn seeds_text(all: impl Iterator<Item = u64>) -> String {
     let mut seeds: Vec<u64> = Vec::new();
-    for report in reports {
-        if !seeds.contains(&report.run.config.seed) {
-            seeds.push(report.run.config.seed);
+    for seed in all {
+        if !seeds.contains(&seed) {
+            seeds.push(seed);
         }
     }
-    let seeds = match seeds[..] {
+    match seeds[..] {
         [] => String::new(),
         [seed] => format!("seed {seed}"),
         [first, .., last] if seeds.len() > SEEDS_SHOWN => {
             format!("{} seeds from {first} to {last}, in the order of variants", seeds.len())
         }
         ref all => format!("seeds {}", all.iter().map(u64::to_string).collect::<Vec<String>>().join(", ")),
-    };
-    joined(&[name, &seeds, &format!("riosim {version}")])
+    }
 }
 
 impl Caption {
@@ -526,7 +531,7 @@ fn latency_cdf(
             if text_width(&all, LABEL) <= plot { all } else { format!("{short} that take longer (%)") }
         }
     };
-    for (index, (_, group)) in panels().enumerate() {
+    for (index, (name, group)) in panels().enumerate() {
         let panel = panel_at(index, top + (index / columns) as f64 * pitch + 34.0);
         panel.draw(&mut scene, &titles[index], &format!("latency{}", panel.horizontal.scale_word()), &label);
         let mut filled = false;
@@ -548,7 +553,11 @@ fn latency_cdf(
         }
         if !filled {
             let middle = (panel.x + panel.width / 2.0, panel.y + panel.height / 2.0);
-            scene.text(middle, &format!("no {}", ended(reports, level)), TICK, Align::Center);
+            let spreads = reports.iter().filter_map(|report| report.flow(name).and_then(level.of)).map(&of);
+            let any = spreads.into_iter().any(|spread| !spread.histogram.is_empty());
+            let none =
+                if any { "too few for a tail".into() } else { format!("no {}", ended(reports, level)) };
+            scene.text(middle, &none, TICK, Align::Center);
         }
     }
     Some(scene)
@@ -871,7 +880,7 @@ fn still_under_way(reports: &[VariantReport], shown: &[&str], level: Level) -> S
 /// Where some of what was asked for never arrives: it is missing in the distribution as well, and however
 /// little it is a tail ends there. The most of it first.
 fn never_there(reports: &[VariantReport], shown: &[&str], level: Level) -> String {
-    let lost = |_: &VariantReport, flow: &FlowReport| 1.0 - arrived_share(flow, level);
+    let lost = |report: &VariantReport, flow: &FlowReport| never_share(report, flow, level);
     largest_first("never arrives", reports, shown, lost, f64::MIN_POSITIVE)
 }
 
@@ -2607,10 +2616,18 @@ mod tests {
         assert!(words.join(" ").contains(&law), "{law}: {words:?}");
     }
 
+    /// What arrived of a flow that leaves nothing behind.
+    fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
+        let mut report = VariantReport::new(run(WITH));
+        report.run.outcome.stalls.clear();
+        1.0 - never_share(&report, flow, level)
+    }
+
     /// 900 of 1 000 arrived: the distribution of those that did ends at 90 %.
     #[test]
     fn what_never_arrives_is_missing_in_a_distribution() {
         let mut flow = VariantReport::new(run(WITH)).flows.remove(0);
+        flow.falls_behind = false;
         let books = |unit, arrived, never| Books { unit, arrived, never, ..Books::default() };
         flow.books = books("packets", 900, 100);
         (flow.arrived, flow.dropped) = (900, 100);
@@ -2627,7 +2644,7 @@ mod tests {
         flow.books = books("messages", 4, 4_000);
         flow.protocol = Some(FlowStats { delivered: 9_000, ..FlowStats::default() });
         assert_eq!(arrived_share(&flow, MESSAGES), 1.0);
-        // of 10 000 the scenario lost 100, the fabric dropped 600, and 300 are on their way
+        // of 10 000 the scenario lost 100, the fabric dropped 600, and 300 pile up
         let above = Above {
             carries: "frames",
             nothing_else: true,
@@ -2639,7 +2656,7 @@ mod tests {
         };
         flow.protocol = Some(FlowStats { sent: 10_000, delivered: 9_000, ..FlowStats::default() });
         (flow.above, flow.dropped) = (Some(above), 600);
-        assert_eq!(arrived_share(&flow, MESSAGES), 9_000.0 / 9_600.0);
+        assert_eq!(arrived_share(&flow, MESSAGES), 1.0 - 600.0 / 9_900.0);
         assert_eq!(under_way_share(&flow, MESSAGES), 300.0 / 9_900.0);
         // others send more than such frames
         flow.above = Some(Above { nothing_else: false, ..above });
@@ -2658,6 +2675,13 @@ mod tests {
         assert_eq!(come_share(&report, &flow, PACKETS), 1.0);
         flow.falls_behind = true;
         assert_eq!(come_share(&report, &flow, PACKETS), 1.0 - 4.0 / 36.0);
+        // Beside what stands still, what never arrives is a share of the same whole.
+        let books = flow.books;
+        flow.books = Books { asked: 78, arrived: 23, never: 24, under_way: 31, ..books };
+        (flow.arrived, flow.dropped, flow.left) = (23, 24, 31);
+        let parts = [never_share(&report, &flow, PACKETS), left_share(&report, &flow, PACKETS)];
+        assert_eq!(parts, [24.0 / 78.0, 31.0 / 78.0]);
+        (flow.arrived, flow.dropped, flow.left, flow.books) = (32, 0, 4, books);
         flow.falls_behind = false;
         let walk = vec!["it waits".into()];
         // found 100 us after it stopped, half a run before the end

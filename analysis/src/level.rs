@@ -100,13 +100,6 @@ pub(crate) fn under_way_share(flow: &FlowReport, level: Level) -> f64 {
     ratio(left.into(), (arrived + never + left).into())
 }
 
-/// Which share of what ended has arrived: a distribution of those that arrived alone would make a flow that
-/// loses its slow ones look fast. 1 where nothing ended.
-pub(crate) fn arrived_share(flow: &FlowReport, level: Level) -> f64 {
-    let [arrived, never, _] = counts(flow, level);
-    share((arrived, arrived + never))
-}
-
 /// What arrived as a share of what was due. 1 where nothing was.
 fn share((arrived, due): (u64, u64)) -> f64 {
     if due > 0 { ratio(arrived.into(), due.into()) } else { 1.0 }
@@ -124,6 +117,13 @@ fn due(report: &VariantReport, flow: &FlowReport, level: Level) -> (u64, u64) {
 /// requirements and means all ask here.
 pub(crate) fn come_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
     share(due(report, flow, level))
+}
+
+/// Likewise what never arrives.
+pub(crate) fn never_share(report: &VariantReport, flow: &FlowReport, level: Level) -> f64 {
+    let [_, never, _] = counts(flow, level);
+    let (_, due) = due(report, flow, level);
+    if due > 0 { ratio(never.into(), due.into()) } else { 0.0 }
 }
 
 /// Likewise of the packets of all flows together.

@@ -27,7 +27,7 @@ use crate::inspect;
 use crate::progress::seconds_text;
 use crate::run::watch_interrupts;
 use crate::status::Failure;
-use analysis::num::counted_text;
+use analysis::num::{count_text, counted_text};
 use analysis::sweep::METRICS;
 use analysis::sweep::metrics::Kind;
 use engine::Settings;
@@ -89,6 +89,9 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         _ => Earlier::Refuse,
     };
     let manifest = Manifest::new(&plan, &folder::header(&plan, reference::fingerprint()));
+    if let Some(flag) = args.slurm.given().filter(|_| args.engine == Engine::Local) {
+        return Err(Failure::bad_input(format_args!("{flag}: expected --engine slurm, which alone uses it")));
+    }
     if args.restart && args.shard.is_some() {
         return Err(Failure::bad_input(
             "--restart of one shard would throw away the runs of the others; remove the folder instead",
@@ -140,7 +143,7 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
             folder.path().display()
         ));
     }
-    let data = merge::merge(&folder, &manifest, earlier, false)?;
+    let (data, _) = merge::merge(&folder, &manifest, earlier, false)?;
     if args.quiet {
         return Ok(());
     }
@@ -163,10 +166,18 @@ fn merge_folder(args: &MergeArgs) -> Result<(), Failure> {
     let folder = Folder::at(&args.folder);
     let manifest = folder.manifest()?;
     let earlier = if args.accept_changes { Earlier::Accept } else { Earlier::Refuse };
-    let data = merge::merge(&folder, &manifest, earlier, args.partial)?;
+    let (data, missing) = merge::merge(&folder, &manifest, earlier, args.partial)?;
     if args.quiet {
         return Ok(());
     }
     let text = merge::tell(&manifest, &data);
-    print(&format!("{text}\nresults in {}\n", folder.path().join("").display()))
+    let missing = match missing as u64 {
+        0 => String::new(),
+        missing => {
+            let all = counted_text(manifest.frame.points.len() as u64, "points");
+            let missing = count_text(missing);
+            format!("{missing} of {all} are not finished: tables and figures have what there is\n")
+        }
+    };
+    print(&format!("{text}\n{missing}results in {}\n", folder.path().join("").display()))
 }

@@ -33,7 +33,10 @@ pub(super) fn stalls(report: &VariantReport) -> Option<Stalls> {
             for fault in node.faults.iter().filter(|fault| fault.kind == LinxFaultKind::Stall) {
                 length = fault.until.0 - fault.from.0;
                 lengths.push(length as f64 / period);
-                chances += node.peers.len() as u64;
+                // One that the run did not come to ended nothing, and says nothing.
+                if fault.from < report.run.outcome.end {
+                    chances += node.peers.len() as u64;
+                }
             }
         }
     }

@@ -532,7 +532,8 @@ pub struct PduSummary {
     pub sent: u64,
     /// Delivered as they were sent, each copy of a broadcast counted.
     pub delivered: u64,
-    /// Refused by an endpoint, or lost in reassembly or while a stream was stopped.
+    /// Refused by an endpoint, lost in reassembly, while a stream was stopped, or at a source whose stream was
+    /// closed.
     pub lost: u64,
     /// Those of them that are longer than their stream, or their receiver, takes. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]

@@ -4,6 +4,7 @@ use super::charts::{self, Chart, Series};
 use super::files::{Csv, list, number, real, word};
 use super::html::Html;
 use super::{Run, Sweep, verdict_class};
+use crate::figures::seeds_text;
 use crate::flows;
 use crate::num::{count_text, counted_text, share_text, three_digits, time_text};
 use crate::require::{Verdict, beside, endless};
@@ -129,6 +130,8 @@ fn measured(one: &Value) -> Cell {
 fn arrived(of: &Value) -> Cell {
     match of["arrived_share"].as_f64() {
         Some(share) => Cell::real(share, share_text),
+        // Nothing was due yet.
+        None if of["books"]["arrived"] == 0 => Cell::text("-"),
         None => Cell::real(1.0, |_| "all".into()),
     }
 }
@@ -280,7 +283,10 @@ pub(super) fn flows(html: &mut Html, section: usize, run: &Run) {
             Cell::text(word(variant, "name")),
             Cell::text(word(flow, "name")),
             Cell::text(word(flow, "role")),
-            share(&flow["offered_load"]),
+            match flow["closed_loop"] == true {
+                true => Cell::text("closed loop"),
+                false => share(&flow["offered_load"]),
+            },
             share(&flow["accepted_load"]["value"]),
             Cell::number(&flow["goodput_gbps"]["value"], |gbps| format!("{} Gb/s", three_digits(gbps))),
             Cell::number(&flow["delivered_packets"], |n| count_text(n as u64)),
@@ -386,9 +392,9 @@ pub(super) fn figure(html: &mut Html, chart: &Chart<'_>, left_out: usize, empty:
 
 /// Whose run a figure is of.
 pub(super) fn stamp(run: &Run) -> String {
-    let seed = variants(run).first().map_or(Value::Null, |variant| variant["seed"].clone());
+    let seeds = seeds_text(variants(run).iter().filter_map(|variant| variant["seed"].as_u64()));
     let version = run.version.as_deref().map(|version| format!(", riosim {version}")).unwrap_or_default();
-    format!("{}, seed {seed}{version}", word(&run.summary, "scenario"))
+    format!("{}, {seeds}{version}", word(&run.summary, "scenario"))
 }
 
 /// Of what belongs to flows as much as is drawn, in the order in which it stands, and how much is not: first
@@ -692,9 +698,13 @@ fn differences(html: &mut Html, (about, paired): &(String, Paired), stamp: &str)
     );
     let series = series.into_iter().take(LINES).collect();
     let x = paired.axis.as_deref().unwrap_or_default();
+    let y = match paired.unit {
+        "" => "difference".to_owned(),
+        unit => format!("difference, {unit}"),
+    };
     figure(
         html,
-        &Chart { title, x, y: "difference", series, ..Chart::default() },
+        &Chart { title, x, y: &y, series, ..Chart::default() },
         left_out,
         "No axis of the sweep has numbers to draw along.",
     );

@@ -4,7 +4,7 @@
 //! value; the band of a difference is that of the pairs.
 
 use super::compare::{Comparison, Side, compare_one, pairs};
-use super::{Data, Frame, Mean};
+use super::{Data, Frame, METRICS, Mean};
 
 /// The axis that the variants of a scenario become.
 const VARIANT: &str = "variant";
@@ -23,29 +23,38 @@ pub struct Line {
 pub struct Paired {
     /// The variant that the others are compared with.
     pub first: String,
-    /// Column of the axis along which lines are drawn: the first one with numbers. Without one there are no
-    /// lines.
+    /// Column of the axis along which lines are drawn: the one that was asked for, or that with the most
+    /// numbers. Without one there are no lines.
     pub axis: Option<String>,
+    /// Unit of the differences; empty if they have none.
+    pub unit: &'static str,
     /// Lines.
     pub lines: Vec<Line>,
     /// Each other variant with its difference over all points.
     pub whole: Vec<(String, Comparison)>,
 }
 
-/// Differences between the variants of a sweep; `None` if it has no two variants with values.
-pub fn paired(frame: &Frame, data: &Data, scope: &str, metric: usize) -> Option<Paired> {
+/// Differences between the variants of a sweep, along the axis `x` if it has numbers; `None` if it has no two
+/// variants with values.
+pub fn paired(frame: &Frame, data: &Data, scope: &str, metric: usize, x: Option<&str>) -> Option<Paired> {
     let variant = frame.axes.iter().position(|axis| axis.name == VARIANT)?;
     let labels = &frame.axes[variant].labels;
-    let axis = (0..frame.axes.len()).find(|index| *index != variant && frame.axes[*index].numbers.is_some());
+    let numbers = |index: &usize| frame.axes[*index].numbers.as_ref().map_or(0, Vec::len);
+    let along = || (0..frame.axes.len()).filter(|index| *index != variant && numbers(index) > 0);
+    let asked = x.and_then(|x| along().find(|index| frame.axes[*index].name == x));
+    let axis = asked.or_else(|| along().rev().max_by_key(numbers));
     let mut found = Paired {
         first: labels[0].clone(),
         axis: axis.map(|index| frame.axes[index].column.clone()),
+        unit: METRICS[metric].unit,
         lines: Vec::new(),
         whole: Vec::new(),
     };
     let moves_along = |index: &usize| axis.is_some_and(|axis| frame.together(axis, *index));
     let rest: Vec<usize> =
         (0..frame.axes.len()).filter(|index| *index != variant && !moves_along(index)).collect();
+    // Where a line stands among the others: its variant, and its levels of what is not drawn along.
+    let mut places: Vec<Vec<u32>> = Vec::new();
     for (level, label) in labels.iter().enumerate().skip(1) {
         let (a, b) = ([(variant, 0)], [(variant, level as u32)]);
         let side = |fixed| Side { frame, data, fixed };
@@ -64,7 +73,13 @@ pub fn paired(frame: &Frame, data: &Data, scope: &str, metric: usize) -> Option<
             let at = frame.axes[axis].numbers.as_ref().map_or(f64::NAN, |all| all[levels[axis] as usize]);
             match found.lines.iter_mut().find(|line| line.name == name) {
                 Some(line) => line.points.push((at, one.difference)),
-                None => found.lines.push(Line { name, points: vec![(at, one.difference)] }),
+                None => {
+                    let others = rest.iter().map(|index| levels[*index]);
+                    let own: Vec<u32> = [level as u32].into_iter().chain(others).collect();
+                    let place = places.partition_point(|other| *other < own);
+                    places.insert(place, own);
+                    found.lines.insert(place, Line { name, points: vec![(at, one.difference)] });
+                }
             }
         }
     }
@@ -111,7 +126,7 @@ mod tests {
                 }
             }
         }
-        let found = paired(&frame, &data, OVERALL, 0).unwrap();
+        let found = paired(&frame, &data, OVERALL, 0, None).unwrap();
         assert_eq!((found.first.as_str(), found.axis.as_deref()), ("before", Some("load")));
         let names: Vec<&str> = found.lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, ["same", "other"]);
@@ -129,7 +144,7 @@ mod tests {
         assert_eq!(whole[0], ("same", "B is higher", 1.5));
         assert_eq!(whole[1].1, "no difference shown");
         let alone = Frame { axes: frame.axes[..1].to_vec(), ..frame };
-        assert_eq!(paired(&alone, &data, OVERALL, 0), None);
+        assert_eq!(paired(&alone, &data, OVERALL, 0, None), None);
     }
 
     /// A zip of load and size: a line has a point at each load, and is not called by the size that goes
@@ -146,8 +161,34 @@ mod tests {
         for (point, replication) in [(0, 1), (1, 1), (2, 1), (3, 1)] {
             data.runs.insert((point, replication), run(f64::from(point)));
         }
-        let found = paired(&frame, &data, OVERALL, 0).unwrap();
+        let found = paired(&frame, &data, OVERALL, 0, None).unwrap();
         let lines = found.lines.iter().map(|line| (line.name.as_str(), line.points.len()));
         assert_eq!(lines.collect::<Vec<_>>(), [("after", 2)]);
+    }
+
+    /// Lines go along the axis that is asked for, in the order of their values and not of their letters.
+    #[test]
+    fn lines_go_along_what_is_asked_for() {
+        let load = axis("load", &["0.1", "0.2"], Some(vec![0.1, 0.2]));
+        let length = axis("length", &["1 m", "5 m", "10 m"], Some(vec![1.0, 5.0, 10.0]));
+        let point = |n: u32| FramePoint { key: n.to_string(), levels: vec![n / 6, n / 2 % 3, n % 2] };
+        let axes = vec![load, length, axis("variant", &["before", "after"], None)];
+        let points = (0..12).map(point).collect();
+        let frame = Frame { name: "x".into(), title: "x".into(), axes, points };
+        let mut data = Data::default();
+        for point in 0..12 {
+            data.runs.insert((point, 1), run(f64::from(point)));
+        }
+        let along = |x: Option<&str>| {
+            let found = paired(&frame, &data, OVERALL, 0, x).unwrap();
+            let names: Vec<String> = found.lines.into_iter().map(|line| line.name).collect();
+            (found.axis.unwrap(), names.join("; "))
+        };
+        let by_length = "after, length 1 m; after, length 5 m; after, length 10 m";
+        assert_eq!(along(Some("load")), ("load".into(), by_length.into()));
+        let by_load = ("length".to_owned(), "after, load 0.1; after, load 0.2".to_owned());
+        assert_eq!(along(Some("length")), by_load);
+        // The most numbers, as in figures.
+        assert_eq!(along(None), by_load);
     }
 }

@@ -551,6 +551,34 @@ fn what_waits_for_its_application_has_not_arrived() {
     assert_eq!((forgotten, books(&restarted)[1]), (2, 0), "{:?}", restarted.flows[0].books);
 }
 
+/// An application that takes a PDU at once has none that waits: it stops nobody, however few may. One that is
+/// behind stops its source, and closes at 30 us, when what has come waits for it: what has not left its source
+/// is lost, and known to be.
+#[test]
+fn who_has_no_queue_stops_nobody() {
+    let of = |interval: &str, more: Value| {
+        let mut flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 20, "start": "20 us", "session": more,
+            "arrivals": {"constant": {"interval": interval, "phase": "0 ps"}},
+        });
+        flow["session"]["at"] = json!("1 us");
+        let mut scenario = star(2, "200 us", flow);
+        scenario["endpoint"] = json!({"session": {"consumer": {"service": "3 us", "stop_at": 1}}});
+        let report = report(&scenario);
+        let told = serde_json::to_value(&SessionSummary::all(&report.run)[0]).unwrap();
+        (report, told["pdus"].clone(), told["messages"]["xoff"].clone())
+    };
+    let (_, pdus, xoffs) = of("4 us", json!({}));
+    assert_eq!((&pdus["delivered"], &pdus["consumer_high_water"], xoffs), (&json!(20), &json!(0), json!(0)));
+    let (report, pdus, xoffs) = of("1 us", json!({"close_at": "30 us"}));
+    assert!(xoffs.as_u64() > Some(0) && pdus["consumer_high_water"].as_u64() >= Some(1), "{pdus}");
+    let [asked, arrived, never, under_way] = books(&report);
+    assert_eq!([asked, arrived + never, under_way], [20, 20, 0]);
+    // What is asked for when all is closed waits for ever.
+    let [lost, waiting] = ["lost", "waiting"].map(|key| pdus[key].as_u64().unwrap());
+    assert!(lost > 0 && lost + waiting == never && pdus["lost_unseen"] == 0, "{pdus}");
+}
+
 /// By hand: a message each microsecond over 2 km. Those that are sent before the connection is up, after 21 us,
 /// are refused; those after it wait for a sign of life of the peer, and then for their way of 10 us. The oldest
 /// that is under way was sent at 21 us, so it is as many microseconds old as there are, whatever else the ends

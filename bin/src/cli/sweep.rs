@@ -118,6 +118,23 @@ pub(crate) struct SlurmArgs {
     pub no_submit: bool,
 }
 
+impl SlurmArgs {
+    /// The first flag that is given: each is for Slurm alone.
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--array-size", self.array_size.is_some()),
+            ("--array-limit", self.array_limit.is_some()),
+            ("--partition", self.partition.is_some()),
+            ("--account", self.account.is_some()),
+            ("--time", self.time.is_some()),
+            ("--mem", self.mem.is_some()),
+            ("--cpus-per-task", self.cpus_per_task.is_some()),
+            ("--no-submit", self.no_submit),
+        ];
+        all.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+}
+
 /// A folder that a sweep wrote.
 #[derive(Debug, Args)]
 pub(crate) struct FolderArgs {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Points in the table on the terminal.
 const SHOWN: usize = 40;
 
-/// Writes the results of a folder; gives back what counts.
+/// Writes the results of a folder; gives back what counts, and how many points are not finished.
 ///
 /// # Errors
 /// If runs are missing, unless `partial`.
@@ -21,7 +21,7 @@ pub(crate) fn merge(
     manifest: &Manifest,
     earlier: Earlier,
     partial: bool,
-) -> Result<Data, Failure> {
+) -> Result<(Data, usize), Failure> {
     let finished = folder.finished(manifest, earlier)?;
     let (data, missing) = finished.data(manifest);
     if !missing.is_empty() && !partial {
@@ -50,7 +50,7 @@ pub(crate) fn merge(
     for wanted in &manifest.plots {
         plot::draw(folder, manifest, &data, wanted)?;
     }
-    Ok(data)
+    Ok((data, missing.len()))
 }
 
 /// The points with what most people look for first.

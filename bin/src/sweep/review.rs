@@ -18,7 +18,7 @@ pub(crate) fn review(path: &Path) -> Result<Sweep, Failure> {
     let paired = manifest.plots.iter().filter_map(|wanted| {
         let scope = wanted.scope.as_deref().unwrap_or(OVERALL);
         let metric = metric(&wanted.metric)?;
-        let found = paired(&manifest.frame, &data, scope, metric)?;
+        let found = paired(&manifest.frame, &data, scope, metric, wanted.x.as_deref())?;
         Some((format!("{}, {scope}", wanted.metric), found))
     });
     let header = &manifest.made_from;

@@ -149,7 +149,9 @@ pub(crate) fn submit(args: &RunArgs, plan: &SweepPlan, folder: &Folder) -> Resul
     let mut text = serde_json::to_string(&jobs).expect("string keys only");
     text.push('\n');
     folder.write(JOBS, text.as_bytes())?;
-    let shown = folder.path().display();
+    let shown = folder.path().display().to_string();
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+:,=@%".contains(letter);
+    let shown = if shown.chars().all(plain) { shown } else { quoted(&shown) };
     print(&format!(
         "submitted {} as job array {} of {tasks} tasks, and job {} to merge\n\
          riosim sweep status {shown}\nriosim sweep cancel {shown}\n",

@@ -325,13 +325,28 @@ fn what_no_run_has_measured_is_merged_and_drawn_as_empty() {
     }
 }
 
+/// What is for Slurm alone does nothing here, and a sweep that was to be submitted is not simulated here.
+#[test]
+fn flags_of_slurm_are_for_slurm() {
+    let home = Home::new();
+    for flag in [&["--no-submit"][..], &["--partition", "main"], &["--array-size", "3"], &["--mem", "1M"]] {
+        let said = home.refused(&[&["sweep", "sweep.json", "--out", "there"], flag].concat());
+        assert!(said.contains(&format!("{}: expected --engine slurm", flag[0])), "{said}");
+    }
+    assert!(!home.folder.path().join("there").exists());
+}
+
 #[test]
 fn what_is_missing_is_said() {
     let home = Home::new();
     home.ok(&["sweep", "sweep.json", "--out", "part", "--quiet", "--shard", "1/3"]);
     let said = home.refused(&["sweep", "merge", "part"]);
     assert!(said.contains("16 of 24 points are not finished") && said.contains("--partial"), "{said}");
-    home.ok(&["sweep", "merge", "part", "--partial", "--quiet"]);
+    let said = home.ok(&["sweep", "merge", "part", "--partial"]);
+    assert!(
+        said.contains("\n16 of 24 points are not finished: tables and figures have what there is\n"),
+        "{said}"
+    );
     assert_eq!(rows(&home.read("part/results.csv")).len(), 8 * 5 * 2);
     let said = home.ok(&["sweep", "status", "part"]);
     assert!(said.contains("8 of 24 points are finished (33 %); 40 runs simulated so far\n"), "{said}");

@@ -98,6 +98,9 @@ pub struct Config {
     pub vendor_streams: Vec<u16>,
     /// Streams from one peer at most, resting ones included.
     pub max_streams: u16,
+    /// FLOW_CONTROL_XON_TIMEOUT_PERIOD that its registers announce: after it sources of its streams go on that
+    /// hear nothing more after XOFF, where OPEN does not say otherwise. Microseconds.
+    pub xon_timeout: u32,
     /// Whether a stopped source with data sends RTS.
     pub rts: bool,
     /// Frames kept for a stopped Ethernet stream, at least 1.
@@ -132,6 +135,7 @@ impl Config {
             first_stream: 0,
             vendor_streams: Vec::new(),
             max_streams: APPLICATION_STREAMS,
+            xon_timeout: XON_TIMEOUT_PERIOD,
             rts: true,
             pending_frames: 1,
             broadcast: Broadcast::Unicast,
@@ -752,6 +756,7 @@ impl Endpoint {
         (retry, peer.and_then(|peer| peer.timeout).unwrap_or(TIMEOUT_PERIOD))
     }
 
+    /// How long a source waits after XOFF of a peer that says nothing more.
     fn xon_period(&self, peer: u16) -> u32 {
         self.peers.get(&peer).and_then(|peer| peer.xon_timeout).unwrap_or(XON_TIMEOUT_PERIOD)
     }

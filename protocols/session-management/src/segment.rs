@@ -26,7 +26,7 @@ pub enum Loss {
     TooLong,
     /// A segment that breaks a rule of its header.
     Malformed,
-    /// The stream ended before the last segment came.
+    /// The stream ended before the last segment came, or before the first one left.
     Closed,
 }
 

@@ -44,11 +44,12 @@ pub struct Diagnostic {
 }
 
 /// Not the file says when the run is over, but who runs it for a shorter time, and wants no more of it: what
-/// comes later is told, and is no mistake.
-pub(crate) fn cut_short(found: &mut [Diagnostic]) {
-    for item in found.iter_mut().filter(|item| item.beyond_run) {
-        item.severity = Severity::Warning;
-    }
+/// comes later is told, and is no mistake. Whether there is such.
+pub(crate) fn cut_short(found: &mut [Diagnostic]) -> bool {
+    let mut beyond = found.iter_mut().filter(|item| item.beyond_run).peekable();
+    let any = beyond.peek().is_some();
+    beyond.for_each(|item| item.severity = Severity::Warning);
+    any
 }
 
 impl Diagnostic {

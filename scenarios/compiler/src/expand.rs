@@ -23,6 +23,7 @@ fn run_defaults() -> RunSpec {
         sample_every: text("auto"),
         stall_after: text("auto"),
         on_stall: Some(OnStall::Report),
+        cut_short: Some(false),
     }
 }
 

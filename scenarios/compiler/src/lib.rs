@@ -164,22 +164,33 @@ fn stages(
             return None;
         }
     };
-    let base = expand::expand(&spec, read, out);
+    let mut base = expand::expand(&spec, read, out);
     check_parameters(&value, &spec, out);
     if !out.is_empty() {
         return None;
     }
     let variants = spec.variants.clone().unwrap_or_default();
     check_given(&value, &given, &variants, out);
-    let runs = if variants.is_empty() {
+    let mut runs = if variants.is_empty() {
         vec![(base.clone(), compile::compile("base", &base, out))]
     } else {
         compile_variants(&value, &variants, read, out)
     };
     let mut useless = Vec::new();
     effect::in_no_run(&spec, &expand::unasked(&spec), &runs, &mut useless);
-    if overrides.iter().any(|(at, _)| at == RUN_UNTIL) {
-        diagnostic::cut_short(out);
+    let said = base.run.as_ref().and_then(|run| run.cut_short) == Some(true);
+    if said || overrides.iter().any(|(at, _)| at == RUN_UNTIL) {
+        let any = diagnostic::cut_short(out);
+        if said && !any {
+            let message = "this has no effect here: nothing is to happen behind the end of the run";
+            out.push(Diagnostic::warning("SC051", "/run/cut_short", message).help("leave it out"));
+        }
+        // Whoever runs it again asks for the same.
+        for run in
+            runs.iter_mut().map(|(spec, _)| spec).chain([&mut base]).filter_map(|spec| spec.run.as_mut())
+        {
+            run.cut_short = Some(any);
+        }
     }
     match moot {
         None => out.append(&mut useless),

@@ -746,13 +746,15 @@ impl Seat<'_> {
             return self.done_with(cx, sent);
         };
         taker.waiting.push_back(Held { counts, sent });
+        // What it takes up at once does not wait.
+        self.take_next(cx);
+        let Some(taker) = &mut self.app.consumer else { return };
         let waiting = taker.waiting.len() as u32;
         self.app.stats.consumer_high_water = self.app.stats.consumer_high_water.max(waiting);
         if !taker.stopped && waiting >= taker.stop_at {
             taker.stopped = true;
             self.set_ready(cx.now, false);
         }
-        self.take_next(cx);
     }
 
     /// A PDU is delivered. Whether it is as it was sent, and has not come before: what carries it sees

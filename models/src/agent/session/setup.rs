@@ -78,6 +78,7 @@ pub(super) fn endpoint_config(apps: &[&SessionConfig]) -> Config {
     endpoint.first_number = config.first_number;
     endpoint.first_stream = config.first_stream;
     endpoint.rts = config.rts;
+    endpoint.xon_timeout = own.periods[2];
     for app in apps {
         if let SessionProtocol::Ethernet { multicast: Some(group), .. } = app.protocol {
             endpoint.broadcast = Broadcast::Multicast(group);

@@ -4,7 +4,7 @@ use super::event::{Event, Order, StreamRef, Suspicion, Transmit};
 use super::stream::Stream;
 use super::timers::Timer;
 use super::{Broadcast, Endpoint, MICROSECOND, Refused};
-use crate::attribute::{CHANNEL_STREAM, HeaderFormat};
+use crate::attribute::{CHANNEL_STREAM, HeaderFormat, Kind};
 use crate::conduit::Side;
 use crate::data::{Data, Header};
 use crate::ethernet::is_tagged;
@@ -147,13 +147,18 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The mailbox of a peer's CONVEYANCE, else its management contact.
+    /// The mailbox of a peer's CONVEYANCE, of its ACCEPT or its ADVERTISE, else its management contact.
     fn broadcast_contact(&self, peer: u16) -> Option<Contact> {
         let range = StreamRef::transmit(peer, 0)..=StreamRef::transmit(peer, u16::MAX);
         let open = self.streams.range(range).map(|(_, open)| open);
         let mut ethernet = open.filter(|open| open.protocol.id() == ETHERNET);
         let agreed = ethernet.find_map(|open| open.terms.conveyance?.as_mailbox());
-        agreed.map(Contact::Mailbox).or_else(|| self.contact(peer))
+        let advertised = || {
+            let mut blocks = self.peers.get(&peer)?.advertised.iter();
+            let (_, block) = blocks.find(|(protocol, _)| protocol.id() == ETHERNET)?;
+            block.list().find(ETHERNET, Kind::Conveyance)?.as_conveyance().as_mailbox()
+        };
+        agreed.or_else(advertised).map(Contact::Mailbox).or_else(|| self.contact(peer))
     }
 
     /// Sends a PDU on a stream of the vendor's range, which needs no OPEN (§3.8.2): as DATA where the peer

@@ -6,7 +6,7 @@ use super::requests::{Detail, RequestKey};
 use super::stream::Stream;
 use super::timers::Timer;
 use super::{Endpoint, MICROSECOND};
-use crate::attribute::{Attribute, Attributes, HeaderFormat, Kind, List};
+use crate::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Kind, List};
 use crate::conduit::{Accepted, Actions, Algorithm, Pairing, Record, Side};
 use crate::control::{Accept, Open, Refuse};
 use crate::message::{Class, Message};
@@ -215,6 +215,12 @@ impl Endpoint {
                 _ => attribute,
             })
             .collect();
+        // Whoever supposes nothing takes it that data goes where management messages go.
+        let named = list.list().find(id, Kind::Conveyance).is_some();
+        if let Some(mailbox) = self.own_mailbox().filter(|_| !named && header != HeaderFormat::Data3) {
+            let at = optional_end(id, list.list());
+            list.insert(at, Attribute::conveyance(Conveyance::mailbox(mailbox)));
+        }
         if header != HeaderFormat::Data {
             let at = optional_end(id, list.list());
             list.insert(at, Attribute::data_header_format(header));
@@ -228,7 +234,8 @@ impl Endpoint {
         });
         let octets = message.to_vec().ok()?;
         let (retry, timeout) = self.periods(peer);
-        let terms = Terms::of(id, list.list(), retry, timeout, self.xon_period(peer));
+        // What the peer obeys is what it has read here.
+        let terms = Terms::of(id, list.list(), retry, timeout, self.config.xon_timeout);
         let stream = StreamRef::receive(peer, stream);
         if let HeaderFormat::Data2(specific) = header {
             self.specifics.insert((peer, specific), stream.stream);
@@ -240,6 +247,14 @@ impl Endpoint {
             self.ethernet_peers.insert(peer);
         }
         Some(octets)
+    }
+
+    /// The mailbox in which this node takes data, if not wherever it takes management messages.
+    fn own_mailbox(&self) -> Option<u8> {
+        let contacts = [Some(self.config.contact), self.config.second];
+        let elsewhere =
+            |mailbox: &u8| contacts.iter().flatten().any(|own| *own != Contact::Mailbox(*mailbox));
+        self.config.data_mailbox.filter(elsewhere)
     }
 
     /// An Implementation-Specific value that no open DATA2 stream from `peer` has.

@@ -105,7 +105,13 @@ impl Endpoint {
                         .retain(|context, _| !ContextId::of_peer(stream.peer, open.cos).contains(context));
                 }
             }
-            (Side::Transmit, _) => self.leave_context(stream, &open),
+            (Side::Transmit, _) => {
+                self.leave_context(stream, &open);
+                // Of one that has begun the other end tells.
+                for _ in open.queue.iter().filter(|pdu| !pdu.is_started()) {
+                    self.event(Event::PduLost { peer: stream.peer, why: Loss::Closed });
+                }
+            }
         }
         let timeout = u64::from(open.terms.timeout) * MICROSECOND;
         self.memory.keep_closed(now, stream, timeout, (by_peer, true));

@@ -2,7 +2,7 @@
 
 use crate::common::{M, MS, Net, P, config, ethernet_offer, protocol};
 use proptest::prelude::*;
-use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Id};
+use session_management::attribute::{Attribute, Attributes, Conveyance, HeaderFormat, Id, Kind};
 use session_management::conduit::Algorithm;
 use session_management::control::{Accept, Open};
 use session_management::data::{Data, Header};
@@ -13,7 +13,7 @@ use session_management::ethernet::{Bridge, Forward, Port, is_tagged, server_rela
 use session_management::message::{Class, Command, Message, Mode};
 use session_management::negotiate::Offer;
 use session_management::protocol::{Protocol, StreamClass};
-use session_management::register::Contact;
+use session_management::register::{Contact, Participation};
 use session_management::segment::{Loss, Reassembly, Segments, Shape, max_pdu, max_segment};
 use session_management::status::{Close, Flow, FlowControl, Status, StatusBits};
 
@@ -380,6 +380,97 @@ fn stop_and_go() {
     net.run(now + 5 * MS);
     assert_eq!(net.events_of(M).len(), events);
     assert_eq!(flows(&net, P).last().map(|last| last.1), Some(0x01));
+}
+
+/// A source goes on after the time that the registers of its destination announce, and the destination repeats
+/// XOFF after half of that time: so the stream stays stopped, whatever the source announces for streams to it.
+///
+/// Proves: SMP-3.7.1-5, SMP-3.5.3.6-1
+#[test]
+fn both_ends_go_by_the_period_of_the_destination() {
+    for (own, others) in [(100, 1_000), (1_000, 100), (100, 100)] {
+        let period = |node: u16| if node == P { own } else { others };
+        let configs = [M, P].map(|node| {
+            let mut config = config(node, Algorithm::Corrected);
+            (config.assumed, config.xon_timeout) = (None, period(node) * 1_000);
+            config
+        });
+        let mut net = Net::new(L, configs);
+        for (node, peer) in [(M, P), (P, M)] {
+            let announced = [Attribute::xon_timeout_period(period(peer) * 1_000)].into_iter().collect();
+            let ready = Participation::Ready(Contact::Mailbox(2));
+            net.node(node).handle_participation(0, peer, ready, &announced);
+        }
+        net.node(M).open(0, P, protocol()).unwrap();
+        net.run(10 * MS);
+        let stream = net.nodes[&M].streams().next().expect("open").0.stream;
+        let begin = net.now;
+        net.node(P).set_ready(begin, M, stream, false).unwrap();
+        net.run(begin + 2 * MS);
+        let sending = net.now;
+        net.node(M).send_pdu(sending, P, stream, vec![7]).unwrap();
+        net.run(begin + 5_010 * MS);
+        let xoffs = net.messages(P, Command::FlowControl);
+        let times: Vec<u64> = xoffs.iter().map(|sent| (sent.0 - begin) / MS).collect();
+        let half = u64::from(own) / 2;
+        assert_eq!(times, (0..=5_000 / half).map(|nth| nth * half).collect::<Vec<u64>>());
+        assert_eq!(net.count(Command::Data), 0, "{own} {others}");
+        // Nobody says anything more: the source goes on after the whole time.
+        let last = net.now;
+        net.nodes.remove(&P);
+        net.run(last + 2_000 * MS);
+        let sent: Vec<u64> = net.messages(M, Command::Data).iter().map(|sent| sent.0).collect();
+        assert_eq!(sent, [xoffs.last().unwrap().0 + L + u64::from(own) * MS]);
+    }
+}
+
+/// A node takes data in a mailbox of its own. Whoever has not asked supposes nothing in its OPEN, and hears of
+/// it in ACCEPT; data by type 9 needs no mailbox.
+///
+/// Proves: SMP-3.3-4, SMP-3.5.1.4-1
+#[test]
+fn the_mailbox_of_data_stands_in_accept() {
+    let management = [Contact::Mailbox(2), Contact::Stream { stream: 0xFFF0, cos: 0x80 }];
+    for (contact, mailbox) in management.into_iter().flat_map(|contact| [2, 5].map(|own| (contact, own))) {
+        let configs = [M, P].map(|node| {
+            let mut config = config(node, Algorithm::Corrected);
+            (config.contact, config.assumed) = (contact, Some(contact));
+            config.data_mailbox = (node == P).then_some(mailbox);
+            config
+        });
+        let mut net = Net::new(L, configs);
+        net.node(M).create_conduit(0, P, protocol()).unwrap();
+        net.run(10 * MS);
+        let record = net.nodes[&M].records(P, protocol())[0].clone();
+        let now = net.now;
+        net.node(M).send_pdu(now, P, record.transmit, vec![1]).unwrap();
+        net.node(P).send_pdu(now, M, record.receive, vec![1]).unwrap();
+        assert_eq!(net.node(M).poll_transmit().unwrap().conveyance, Contact::Mailbox(mailbox));
+        assert_eq!(net.node(P).poll_transmit().unwrap().conveyance, contact);
+        let with = |node: u16| {
+            let accept = net.messages(node, Command::Accept)[0].1.clone();
+            let Ok(Message::Accept(accept)) = Message::parse(&accept, Mode::Validation) else { panic!() };
+            accept.attributes.find(0x0200, Kind::Conveyance).is_some()
+        };
+        assert_eq!((with(M), with(P)), (false, contact != Contact::Mailbox(mailbox)));
+    }
+}
+
+/// What waits at a source when its stream is closed is lost there, and the source says so.
+#[test]
+fn what_has_not_left_a_closed_stream_is_lost() {
+    let (mut net, stream) = opened();
+    let now = net.now;
+    net.node(P).set_ready(now, M, stream, false).unwrap();
+    net.run(now + 5 * MS);
+    for _ in 0..3 {
+        net.node(M).send_pdu(now + 5 * MS, P, stream, vec![7]).unwrap();
+    }
+    net.node(M).close(now + 6 * MS, StreamRef::transmit(P, stream)).unwrap();
+    net.run(now + 20 * MS);
+    let lost = Event::PduLost { peer: P, why: Loss::Closed };
+    assert_eq!(net.events_of(M).iter().filter(|event| **event == lost).count(), 3);
+    assert_eq!((losses(&net), net.count(Command::Data)), (vec![], 0));
 }
 
 /// Proves: SMP-3.5.3.6-1, SMP-3.5.3.6-2, SMP-4.2.6-7

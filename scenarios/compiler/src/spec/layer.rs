@@ -26,7 +26,7 @@ macro_rules! layer {
 }
 
 layer! {
-    RunSpec { until, warmup, sample_every, stall_after, on_stall }
+    RunSpec { until, warmup, sample_every, stall_after, on_stall, cut_short }
     LinkSpec { medium, rate, width, symbol, length, phy_latency, flow_control, granularity, timeout, vcs }
     SwitchSpec {
         device, input, buffering, buffer_packets, arbitration, iterations, slot, reads_per_input, forwarding,

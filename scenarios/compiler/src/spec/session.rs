@@ -51,7 +51,8 @@ pub struct SessionNodeSpec {
     /// REQUEST_TIMEOUT_PERIOD that this node announces, by the protocol clock (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Quantity<Picoseconds>>,
-    /// FLOW_CONTROL_XON_TIMEOUT_PERIOD that this node announces, by the protocol clock (default "1 s").
+    /// FLOW_CONTROL_XON_TIMEOUT_PERIOD that this node announces, by the protocol clock: sources that it has
+    /// stopped go on so long after its last XOFF, which it repeats after half of that (default "1 s").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xon_timeout: Option<Quantity<Picoseconds>>,
     /// Conduit records for one peer at most (default 65536): where the storm of the printed algorithm is
@@ -412,9 +413,9 @@ pub struct EthernetSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub mtu: Option<u16>,
-    /// Every n-th frame is a broadcast: a copy to each peer whose conduit is there when it is sent, for the
-    /// others are not known yet (7.3.2). It waits for no conduit: before the first one nobody gets it
-    /// (default 0: none).
+    /// Every n-th frame is a broadcast: a copy to each peer that is known when it is sent (7.3.2), because its
+    /// OPEN or ACCEPT has come or it has advertised Ethernet. It waits for no conduit: before that nobody gets
+    /// it (default 0: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast_every: Option<u32>,
     /// Multicast group, with id 254, or 65534 where ids have 16 bits, to which a broadcast goes: the switches

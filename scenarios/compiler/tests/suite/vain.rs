@@ -160,6 +160,16 @@ fn every_endpoint_of_a_flow_begins_within_the_run() {
         .unwrap_or_else(|errors| panic!("{}", errors.render()));
     assert_eq!(places(&plan.warnings.items, "SC120"), [("/traffic/0/linx/offset", Severity::Warning)]);
     assert_eq!(plan.variants[0].config.agents.len(), 4);
+    // What it resolves to says that it was cut, and is told the same; nothing else says so.
+    let again =
+        load(&plan.resolved, "resolved.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+    assert_eq!(places(&again.warnings.items, "SC120"), places(&plan.warnings.items, "SC120"));
+    assert_eq!(again.resolved, plan.resolved);
+    let whole = [("/run/until".to_owned(), json!("1 ms"))];
+    let whole = load(&scenario(&flow("0 ps", "500 us")).to_string(), "vain.json", &whole).unwrap();
+    assert!(whole.resolved.contains(r#""cut_short": false"#) && whole.warnings.items.is_empty());
+    let vain = load(&plan.resolved, "resolved.json", &[("/run/until".to_owned(), json!("1 ms"))]).unwrap();
+    assert_eq!(places(&vain.warnings.items, "SC051"), [("/run/cut_short", Severity::Warning)]);
 }
 
 /// Who writes a setting of what is off in every run meant something by it: place by place, and not where one
