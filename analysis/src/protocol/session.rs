@@ -532,8 +532,8 @@ pub struct PduSummary {
     pub sent: u64,
     /// Delivered as they were sent, each copy of a broadcast counted.
     pub delivered: u64,
-    /// Refused by an endpoint, lost in reassembly, while a stream was stopped, or at a source whose stream was
-    /// closed.
+    /// Refused by an endpoint, lost in reassembly, while a stream was stopped, or at a source whose stream
+    /// was closed.
     pub lost: u64,
     /// Those of them that are longer than their stream, or their receiver, takes. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
@@ -577,8 +577,8 @@ pub struct PduSummary {
     pub resumed_by_timeout: u64,
     /// Most PDUs that ever waited for one application.
     pub consumer_high_water: u32,
-    /// Of those delivered, PDUs that their application is not done with when the run ends: they wait, or it is
-    /// at them. Only if there are such.
+    /// Of those delivered, PDUs that their application is not done with when the run ends: they wait, or it
+    /// is at them. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub at_application: u64,
     /// Of those delivered, PDUs that their application was not done with when its node restarted. Only if

@@ -164,6 +164,11 @@ impl Request {
         if self.heat != usual {
             name += if self.heat { "-heat" } else { "-lines" };
         }
+        match self.log {
+            Some(true) => name += "-log",
+            Some(false) => name += "-linear",
+            None => {}
+        }
         // figures at different values of an axis are different figures
         for (axis, level) in &self.fixed {
             let FrameAxis { name: axis, labels, .. } = &frame.axes[*axis];
@@ -257,12 +262,14 @@ impl Scale {
         // lines need their zero, colours need their differences
         let smallest = means.iter().map(|mean| mean.mean).fold(f64::INFINITY, f64::min);
         let share = metric.unit.is_empty() && metric.kind == Kind::Real;
+        let flag = metric.kind == Kind::Flag;
         let linear = |high: f64, factor: f64| {
             if request.heat && smallest < largest {
                 // all colours are used
                 let (low, high) = (smallest * factor, largest * factor);
                 Axis { low, high, log: false, ticks: Ticks::Plain }
-            } else if share && (0.8..1.03).contains(&high) {
+            } else if share && (0.8..1.03).contains(&high) || flag && high >= 0.8 {
+                // no more than all, whatever a band reaches
                 Axis::exactly(1.05)
             } else {
                 Axis::from_zero(high)
@@ -300,7 +307,10 @@ impl Scale {
                 let unit = unit.collect::<Vec<&str>>().join(", ");
                 Scale { axis: Axis::log(least, most, Ticks::Plain), factor: 1.0, unit, cut }
             }
-            (None, false) => Scale { axis: linear(high, 1.0), factor: 1.0, unit: metric.unit.into(), cut },
+            (None, false) => {
+                let unit = if flag { "share" } else { metric.unit };
+                Scale { axis: linear(high, 1.0), factor: 1.0, unit: unit.into(), cut }
+            }
         }
     }
 
@@ -874,6 +884,10 @@ mod tests {
             (10, Some(false), "-lines"),
         ] {
             assert_eq!(named(numbers("k", "", 10), of, heat(wish)), format!("{plain}{end}"));
+        }
+        for (log, end) in [(None, ""), (Some(true), "-log"), (Some(false), "-linear")] {
+            let wishes = Wishes { log, ..heat(None) };
+            assert_eq!(named(numbers("k", "", 10), 3, wishes), format!("{plain}{end}"));
         }
         let panels = Wishes { panels: Some("k"), ..Wishes::default() };
         assert_eq!(named(words_axis("k", &["a", "b"]), 3, panels), format!("{plain}-panels"));

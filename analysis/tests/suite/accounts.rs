@@ -552,14 +552,14 @@ fn what_waits_for_its_application_has_not_arrived() {
 }
 
 /// An application that takes a PDU at once has none that waits: it stops nobody, however few may. One that is
-/// behind stops its source, and closes at 30 us, when what has come waits for it: what has not left its source
-/// is lost, and known to be.
+/// behind stops its source, and closes at 30 us, when what has come waits for it: what has not left its
+/// source is lost, and known to be.
 #[test]
 fn who_has_no_queue_stops_nobody() {
     let of = |interval: &str, more: Value| {
         let mut flow = json!({
-            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 20, "start": "20 us", "session": more,
-            "arrivals": {"constant": {"interval": interval, "phase": "0 ps"}},
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 20, "start": "20 us",
+            "session": more, "arrivals": {"constant": {"interval": interval, "phase": "0 ps"}},
         });
         flow["session"]["at"] = json!("1 us");
         let mut scenario = star(2, "200 us", flow);
@@ -579,10 +579,10 @@ fn who_has_no_queue_stops_nobody() {
     assert!(lost > 0 && lost + waiting == never && pdus["lost_unseen"] == 0, "{pdus}");
 }
 
-/// By hand: a message each microsecond over 2 km. Those that are sent before the connection is up, after 21 us,
-/// are refused; those after it wait for a sign of life of the peer, and then for their way of 10 us. The oldest
-/// that is under way was sent at 21 us, so it is as many microseconds old as there are, whatever else the ends
-/// tell each other; the first is there behind 40 us.
+/// By hand: a message each microsecond over 2 km. Those that are sent before the connection is up, after 21
+/// us, are refused; those after it wait for a sign of life of the peer, and then for their way of 10 us. The
+/// oldest that is under way was sent at 21 us, so it is as many microseconds old as there are, whatever else
+/// the ends tell each other; the first is there behind 40 us.
 #[test]
 fn messages_that_wait_for_their_peer_have_an_age() {
     for (until, age) in [("22 us", 1), ("26 us", 5), ("36 us", 15)] {

@@ -111,7 +111,7 @@ fn latency_against_load() {
 
 #[test]
 fn thresholds() {
-    let figures = ["late_hol-by-upper-lower-hot_link", "link_use_max-by-upper-lower-hot_link"];
+    let figures = ["late_hol-by-upper-lower-hot_link-linear", "link_use_max-by-upper-lower-hot_link"];
     let study = Estimates::of("voq-thresholds", "128 points, 384 runs", &figures);
     let at = |metric: &str, scope: &str, upper: &str, lower: &str, link: &str| {
         study.at(metric, &[("upper", upper), ("lower", lower), ("hot_link_x", link), ("scope", scope)])

@@ -98,8 +98,8 @@ pub struct Config {
     pub vendor_streams: Vec<u16>,
     /// Streams from one peer at most, resting ones included.
     pub max_streams: u16,
-    /// FLOW_CONTROL_XON_TIMEOUT_PERIOD that its registers announce: after it sources of its streams go on that
-    /// hear nothing more after XOFF, where OPEN does not say otherwise. Microseconds.
+    /// FLOW_CONTROL_XON_TIMEOUT_PERIOD that its registers announce: after it sources of its streams go on
+    /// that hear nothing more after XOFF, where OPEN does not say otherwise. Microseconds.
     pub xon_timeout: u32,
     /// Whether a stopped source with data sends RTS.
     pub rts: bool,

@@ -238,8 +238,8 @@ pub struct RunSpec {
     /// What to do at the first stall (default report).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_stall: Option<OnStall>,
-    /// Whether somebody has cut the run short: what is to happen behind its end is told, and is no mistake. The
-    /// `resolved.json` of such a run says so (default false).
+    /// Whether somebody has cut the run short: what is to happen behind its end is told, and is no mistake.
+    /// The `resolved.json` of such a run says so (default false).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<bool>,
 }

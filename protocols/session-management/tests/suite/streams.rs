@@ -382,8 +382,9 @@ fn stop_and_go() {
     assert_eq!(flows(&net, P).last().map(|last| last.1), Some(0x01));
 }
 
-/// A source goes on after the time that the registers of its destination announce, and the destination repeats
-/// XOFF after half of that time: so the stream stays stopped, whatever the source announces for streams to it.
+/// A source goes on after the time that the registers of its destination announce, and the destination
+/// repeats XOFF after half of that time: so the stream stays stopped, whatever the source announces for
+/// streams to it.
 ///
 /// Proves: SMP-3.7.1-5, SMP-3.5.3.6-1
 #[test]
@@ -424,8 +425,8 @@ fn both_ends_go_by_the_period_of_the_destination() {
     }
 }
 
-/// A node takes data in a mailbox of its own. Whoever has not asked supposes nothing in its OPEN, and hears of
-/// it in ACCEPT; data by type 9 needs no mailbox.
+/// A node takes data in a mailbox of its own. Whoever has not asked supposes nothing in its OPEN, and hears
+/// of it in ACCEPT; data by type 9 needs no mailbox.
 ///
 /// Proves: SMP-3.3-4, SMP-3.5.1.4-1
 #[test]

@@ -163,8 +163,8 @@ pub(super) fn by_retry(c: &mut Compiler<'_>, parts: &[Placed]) {
         let taken = time_text(all.taken(time, places).ceil() as u64);
         let message = format!(
             "\"{name}\" has {} for messages of {senders} endpoints that send more than it takes once it \
-             refuses some, which is one in {taken}: who is refused by RETRY may come back too late each time, \
-             and get little or nothing",
+             refuses some, which is one in {taken}: who is refused by RETRY may come back too late each \
+             time, and get little or nothing",
             count(places as usize, "place")
         );
         let at = format!("{}/host/rx_queue", c.devices[device].origin);

@@ -413,9 +413,9 @@ pub struct EthernetSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub mtu: Option<u16>,
-    /// Every n-th frame is a broadcast: a copy to each peer that is known when it is sent (7.3.2), because its
-    /// OPEN or ACCEPT has come or it has advertised Ethernet. It waits for no conduit: before that nobody gets
-    /// it (default 0: none).
+    /// Every n-th frame is a broadcast: a copy to each peer that is known when it is sent (7.3.2), because
+    /// its OPEN or ACCEPT has come or it has advertised Ethernet. It waits for no conduit: before that nobody
+    /// gets it (default 0: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast_every: Option<u32>,
     /// Multicast group, with id 254, or 65534 where ids have 16 bits, to which a broadcast goes: the switches

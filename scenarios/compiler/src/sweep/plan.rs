@@ -315,7 +315,9 @@ fn names(
     let mut columns: BTreeMap<String, &str> = BTreeMap::new();
     for axis in axes.into_iter().flatten() {
         let (name, column) = (axis.name.as_str(), axis.column());
-        let message = if metrics.contains(&column.as_str()) {
+        // Beside a mean stands half of its interval.
+        let of = column.strip_suffix("_ci95").unwrap_or(&column);
+        let message = if metrics.contains(&of) {
             Some(format!("the results have a column \"{column}\" already"))
         } else {
             let other = columns.get(&column).filter(|other| **other != name);

@@ -80,11 +80,11 @@ fn who_is_starved_by_retry_is_told() {
 }
 
 /// By hand: a message of 2 048 octets is eight segments of 110.4 ns. Where two senders are refused, the four
-/// messages that each has on its way (letters) go round in 2 x 4 x 8 x 110.4 = 7 066 ns, so one place is taken
-/// for 8 066 ns a message, and with 1 us for each in the mean time between two. What comes less often than
-/// that arrives, what comes more often collapses by chance, though each takes but 1.8 us where none is refused:
-/// so it is told. More places are a cure: with 4 us between two of them 8 066 / 4 000 = 2.02, so three; with
-/// less than a service time as many as have letters, 8 066 / 1 000 = 8.07 or 2 x 4.
+/// messages that each has on its way (letters) go round in 2 x 4 x 8 x 110.4 = 7 066 ns, so one place is
+/// taken for 8 066 ns a message, and with 1 us for each in the mean time between two. What comes less often
+/// than that arrives, what comes more often collapses by chance, though each takes but 1.8 us where none is
+/// refused: so it is told. More places are a cure: with 4 us between two of them 8 066 / 4 000 = 2.02, so
+/// three; with less than a service time as many as have letters, 8 066 / 1 000 = 8.07 or 2 x 4.
 #[test]
 fn messages_of_several_segments_hold_their_places() {
     for (gap, places, starved) in [
