@@ -1,10 +1,10 @@
 //! Bar charts: one quantity of every flow in every variant, or the parts of a time.
 
+use super::words::{LISTED, contents, flows_left_out, listed, not_of, plural, transient, unlike};
 use super::{
-    Caption, LISTED, Level, PACKETS, come_share, contents, ended, flow_names, flows_left_out, joined, listed,
-    not_of, plural,
+    Caption, Level, PACKETS, ended, flow_names, joined,
     steady::{self, Quantity},
-    subtitle, told, transient, unlike,
+    subtitle, told,
 };
 use crate::axes::{
     Axis, GREY, INK, Key, LABEL, MARGIN, PAGE, PANEL, Panel, Stroke, TICK, WHITE, heading, legend,
@@ -12,6 +12,7 @@ use crate::axes::{
 };
 use crate::baselines::baselines;
 use crate::estimate::Estimate;
+use crate::level::come_share;
 use crate::num::{TimeUnit, change_text, points_text, three_digits, time_text};
 use crate::palette::cause_color;
 use crate::report::{FlowReport, VariantReport, efficiency, retry_share};

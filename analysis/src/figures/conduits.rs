@@ -1,6 +1,7 @@
 //! Conduits, records and leaked streams of session management over time, as a census found them.
 
-use super::{Caption, Course, PANELS_SHOWN, Scale, Scales, joined, left_out, panels_over_time, subtitle};
+use super::courses::{Course, Scale, Scales, panels_over_time};
+use super::{Caption, PANELS_SHOWN, joined, left_out, subtitle};
 use crate::axes::{Key, stroke};
 use crate::report::VariantReport;
 use crate::scene::Scene;

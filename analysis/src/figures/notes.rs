@@ -1,6 +1,7 @@
 //! What a reader of a figure would take for something else, and what hides in it: parts of its caption.
 
-use super::{LISTED, Level, listed};
+use super::Level;
+use super::words::{LISTED, listed};
 use crate::num::count_text;
 use crate::report::{FlowReport, VariantReport};
 

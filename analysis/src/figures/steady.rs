@@ -2,7 +2,8 @@
 //! hot flow that waits ever longer at its source gets as much as ever, and one whose packets are slow at the
 //! beginning of a run may get less than before.
 
-use super::{LISTED, Level, each, listed, place};
+use super::Level;
+use super::words::{LISTED, each, listed, place};
 use crate::collect::Bin;
 use crate::estimate::{TREND_BATCHES, shift};
 use crate::num::ratio;

@@ -2,7 +2,8 @@
 //! Each has a scale of its own.
 
 use super::bars::{BAR, BAR_PITCH, BASE, GROUP_GAP, ROWS_SHOWN};
-use super::{Caption, LISTED, joined, left_out, listed, subtitle};
+use super::words::{LISTED, listed};
+use super::{Caption, joined, left_out, subtitle};
 use crate::axes::{LABEL, MARGIN, PAGE, PANEL, heading, shorten, shorten_name, stroke};
 use crate::baselines::baselines;
 use crate::counts::{self, measures};

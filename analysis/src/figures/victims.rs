@@ -1,7 +1,8 @@
 //! What congestion costs those who have nothing to do with it, and what freeing them costs the hot flows:
 //! variants side by side.
 
-use super::{Caption, PACKETS, UNDER_WAY_SHARE, joined, steady, subtitle};
+use super::words::UNDER_WAY_SHARE;
+use super::{Caption, PACKETS, joined, steady, subtitle};
 use crate::axes::{
     Axis, GREY, INK, LABEL, MARGIN, PAGE, PANEL, Panel, TICK, heading, shorten, shorten_name, stroke,
 };

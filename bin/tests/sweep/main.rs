@@ -626,7 +626,7 @@ fn figures_are_checked_before_the_run() {
     let one = r#""plots": [{ "metric": "latency_mean_ns" }"#;
     let wrong =
         |more: &str| SWEEP.replace(one, &format!("{one}, {{ \"metric\": \"latency_mean_ns\"{more} }}"));
-    home.write("twice.json", &wrong(r#", "log": true"#));
+    home.write("twice.json", &wrong(r#", "scope": "overall""#));
     for (file, expected) in [
         ("none.json", "/plots/0: the sweep has no axis to draw along"),
         (
