@@ -35,7 +35,8 @@ pub(super) struct Chart<'a> {
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 64.0;
+/// Room for "100 000" and what the axis is called.
+const LEFT: f64 = 72.0;
 const BOTTOM: f64 = 46.0;
 const TOP: f64 = 14.0;
 const RIGHT: f64 = 14.0;

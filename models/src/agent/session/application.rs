@@ -844,6 +844,7 @@ impl Seat<'_> {
             self.set_ready(cx.now, true);
         }
     }
+
     /// Something that concerns this application has happened.
     pub fn event(&mut self, cx: &mut Cx<'_>, event: Event) {
         if let Event::Opened { stream, .. } = event {

@@ -442,7 +442,7 @@ fn the_mailbox_of_data_stands_in_accept() {
         let mut net = Net::new(L, configs);
         net.node(M).create_conduit(0, P, protocol()).unwrap();
         net.run(10 * MS);
-        let record = net.nodes[&M].records(P, protocol())[0].clone();
+        let record = net.nodes[&M].records(P, protocol())[0];
         let now = net.now;
         net.node(M).send_pdu(now, P, record.transmit, vec![1]).unwrap();
         net.node(P).send_pdu(now, M, record.receive, vec![1]).unwrap();
