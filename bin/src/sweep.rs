@@ -77,6 +77,9 @@ fn jobs(args: &RunArgs) -> usize {
 fn run(args: &RunArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let interrupted = watch_interrupts()?;
+    if let Some(flag) = args.slurm.given().filter(|_| args.engine == Engine::Local) {
+        return Err(Failure::bad_input(format_args!("{flag}: expected --engine slurm, which alone uses it")));
+    }
     let plan = load(&args.sweep)?;
     let target = args.out.clone().unwrap_or_else(|| PathBuf::from("results/sweeps").join(&plan.name));
     if args.dry_run {
@@ -89,9 +92,6 @@ fn run(args: &RunArgs) -> Result<(), Failure> {
         _ => Earlier::Refuse,
     };
     let manifest = Manifest::new(&plan, &folder::header(&plan, reference::fingerprint()));
-    if let Some(flag) = args.slurm.given().filter(|_| args.engine == Engine::Local) {
-        return Err(Failure::bad_input(format_args!("{flag}: expected --engine slurm, which alone uses it")));
-    }
     if args.restart && args.shard.is_some() {
         return Err(Failure::bad_input(
             "--restart of one shard would throw away the runs of the others; remove the folder instead",

@@ -55,7 +55,8 @@ impl Protocol for Session {
         // what never arrives has no end: so the span goes on for as long as it was tried
         let tried = if books.never > 0 { stats.data_until } else { Time(0) };
         let span = stats.pdu_span.map(|(from, to)| (from, to.max(tried)));
-        let tempo = Tempo::Counted { octets: stats.octets_delivered, span };
+        let octets = stats.octets_delivered - stats.octets_held - stats.octets_forgotten;
+        let tempo = Tempo::Counted { octets, span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })
     }
 

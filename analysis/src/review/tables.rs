@@ -841,17 +841,17 @@ mod tests {
         let chart = Chart { log: true, series: all, ..Chart::default() };
         let svg = chart.svg().expect("it is drawn");
         let paths: Vec<&str> = svg.split(" d=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-        // two decades from 64 to 706, and one from 14 to 254: half of it is log 2 below the upper edge
+        // two decades from 72 to 706, and one from 14 to 254: half of it is log 2 below the upper edge
         let half = 14.0 + 240.0 * 2f64.log10();
-        let law = format!("M64.0 14.0H64.0V{half:.1}H385.0V254.0");
+        let law = format!("M72.0 14.0H72.0V{half:.1}H389.0V254.0");
         assert!(paths.contains(&law.as_str()), "{law}: {paths:?}");
-        assert!(paths.contains(&"M64.0 14.0H385.0V254.0"), "{paths:?}");
+        assert!(paths.contains(&"M72.0 14.0H389.0V254.0"), "{paths:?}");
         // of as many that never arrive the line goes on to the end
         let points = beyond(&json!([[1e6, 1]]), 0.5);
         let lost = Series { name: "lost".into(), points, ..Series::default() };
         let half_lost =
             Chart { log: true, series: vec![lost], ..Chart::default() }.svg().expect("it is drawn");
-        assert!(half_lost.contains(&format!("M64.0 14.0H64.0V{half:.1}H706.0V{half:.1}")), "{half_lost}");
+        assert!(half_lost.contains(&format!("M72.0 14.0H72.0V{half:.1}H706.0V{half:.1}")), "{half_lost}");
         // who is not seen is named
         assert_eq!(chart.hidden(), ["one = same"]);
     }

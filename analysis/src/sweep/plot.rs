@@ -488,6 +488,7 @@ fn subtitle(
     let bands = if request.heat { "" } else { ", bands: 95 % intervals of the mean" };
     parts.push(match (least, most) {
         _ if data.runs.is_empty() => "no runs".into(),
+        (_, 0) => "no run has a value".into(),
         (_, 1) => "one run each".into(),
         (least, most) if METRICS[request.metric].kind == Kind::Most && least == most => {
             format!("largest of {most} runs")

@@ -543,6 +543,9 @@ fn what_waits_for_its_application_has_not_arrived() {
     assert_eq!((never, under_way, forgotten), (0, asked - arrived, 0));
     assert_eq!(arrived, delivered - at_application);
     assert!(behind.flows[0].falls_behind, "{:?}", behind.flows[0].books);
+    // Nor do they make a rate: 64 octets each, in the whole run.
+    let gbps = behind.flows[0].goodput_gbps.value;
+    assert!((gbps - arrived as f64 * 64.0 * 8e-3 / 1_050.0).abs() < 1e-9, "{gbps}");
     assert_eq!(behind.flows[0].books.oldest_ps.map(|age| age / 1_000_000), Some(200), "a fifth of the time");
     let ahead = of("1250 ns", "1 us", json!({}));
     assert!(!ahead.flows[0].falls_behind && held(&ahead)[1] <= 1, "{:?}", ahead.flows[0].books);

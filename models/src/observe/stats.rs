@@ -323,10 +323,14 @@ pub struct SessionStats {
     pub pdus_delivered: u64,
     /// Those of them that their application is not done with: they wait for it, or it is at them.
     pub pdus_held: u64,
+    /// Their octets.
+    pub octets_held: u64,
     /// When the oldest of these was sent.
     pub oldest_held: Option<Time>,
     /// PDUs that an application was not done with when its node restarted.
     pub pdus_forgotten: u64,
+    /// Their octets.
+    pub octets_forgotten: u64,
     /// PDUs that reached applications with other octets than were sent: a message of several was lost, or
     /// came twice, and the protocol does not number them.
     pub pdus_damaged: u64,
@@ -448,7 +452,9 @@ impl SessionStats {
         self.pdus_delivered += other.pdus_delivered;
         self.pdus_held += other.pdus_held;
         self.oldest_held = self.oldest_held.into_iter().chain(other.oldest_held).min();
+        self.octets_held += other.octets_held;
         self.pdus_forgotten += other.pdus_forgotten;
+        self.octets_forgotten += other.octets_forgotten;
         self.pdus_damaged += other.pdus_damaged;
         self.pdus_again += other.pdus_again;
         self.pdus_misdelivered += other.pdus_misdelivered;

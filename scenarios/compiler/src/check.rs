@@ -7,7 +7,7 @@ use crate::presets;
 use crate::quantities::Quantities;
 use crate::source;
 use crate::spec::*;
-use crate::topology::is_file_name;
+use crate::topology::{check_title, is_file_name};
 use crate::units;
 use models::config::*;
 use models::lp_serial::cost::LaneRate;
@@ -24,6 +24,7 @@ const OBEY_MOST: u64 = 1_000_000;
 /// Reads every quantity of the file where it stands, so that an error names that place.
 pub(crate) fn quantities(spec: &Spec, out: &mut Vec<Diagnostic>) {
     is_file_name("/name", &spec.name, "a folder of results", out);
+    check_title("/title", spec.title.as_ref(), out);
     let media = spec.links.as_ref().is_some_and(|links| crate::medium::named(links.medium).is_some());
     let mut q = Quantities { out, media };
     q.run(filled(&spec.run));

@@ -252,9 +252,9 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     // Sources in the order of their devices: neighbours in memory belong to one actor.
     t.sources.sort_by_key(|source| (source.endpoint, source.flow));
     config.sources = t.sources;
-    starved::by_retry(c, &t.parts);
     starved::of_linx(c, &t.parts);
     config.agents = hosts::agents(c, t.parts);
+    starved::by_retry(c, config);
     transfer::crowds(c, config);
     session::timers::warn(c, config);
     answers::warn(c, config);

@@ -342,6 +342,14 @@ pub(crate) fn is_file_name(at: &str, name: &str, what: &str, out: &mut Vec<Diagn
     false
 }
 
+/// Checks that a title at `at` is one line of text: a terminal would obey what else may stand in it.
+pub(crate) fn check_title(at: &str, title: Option<&String>, out: &mut Vec<Diagnostic>) {
+    if let Some(odd) = title.and_then(|title| title.chars().find(|c| c.is_control())) {
+        let message = format!("the character U+{:04X} cannot stand in a title", u32::from(odd));
+        out.push(Diagnostic::error("SC009", at, message).help("one line of letters, digits and signs"));
+    }
+}
+
 /// A list of names for a message: the first few, then how many more.
 pub fn shortened<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let all: Vec<&str> = names.into_iter().collect();

@@ -107,6 +107,8 @@ struct Held {
     counts: bool,
     /// When it was sent, if it counts and says so.
     sent: Option<Time>,
+    /// Octets for the application.
+    octets: u64,
 }
 
 /// One application of a node: what a flow of session management is there.
@@ -309,9 +311,10 @@ impl Application {
         self.launcher.forget();
         if let Some(taker) = &mut self.consumer {
             self.stats.pdus_forgotten += taker.held().count() as u64;
+            self.stats.octets_forgotten += taker.held().map(|held| held.octets).sum::<u64>();
             taker.waiting.clear();
             if let Some(held) = &mut taker.serving {
-                *held = Held { counts: false, sent: None };
+                *held = Held { counts: false, sent: None, octets: 0 };
             }
             taker.stopped = false;
         }
@@ -337,6 +340,7 @@ impl Application {
         stats.oldest_waiting = queued.chain(begun).min();
         if let Some(taker) = &self.consumer {
             stats.pdus_held = taker.held().count() as u64;
+            stats.octets_held = taker.held().map(|held| held.octets).sum();
             stats.oldest_held = taker.held().filter_map(|held| held.sent).min();
         }
         stats
@@ -745,7 +749,7 @@ impl Seat<'_> {
         let Some(taker) = &mut self.app.consumer else {
             return self.done_with(cx, sent);
         };
-        taker.waiting.push_back(Held { counts, sent });
+        taker.waiting.push_back(Held { counts, sent, octets: octets.len().saturating_sub(header) as u64 });
         // What it takes up at once does not wait.
         self.take_next(cx);
         let Some(taker) = &mut self.app.consumer else { return };

@@ -287,7 +287,7 @@ impl Exchange {
 }
 
 /// How long packets take from a device to an id without competition, ps.
-fn way(roads: &Roads<'_>, (from, to): (u32, u32), priority: u8, packets: &[u32]) -> Option<u64> {
+pub(super) fn way(roads: &Roads<'_>, (from, to): (u32, u32), priority: u8, packets: &[u32]) -> Option<u64> {
     Some(roads.path(from, to)?.at(priority).latency(packets))
 }
 

@@ -1,17 +1,25 @@
 //! Who may get nothing: messages that are refused again and again, and frames of LINX that others pass.
 
 use super::Sized;
+use super::answers::way;
 use super::hosts::{Placed, host};
 use super::linx::frames;
 use super::messages::{self, Carried, Packet};
+use super::transfer::Clock;
 use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, count};
 use crate::units::time_text;
 use models::agent::echo::EchoConfig;
 use models::config::*;
 use models::logical::wire::message::{LETTERS, SEGMENTS_MAX};
+use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
+use models::path::Roads;
+use models::session_management::attribute::HeaderFormat;
 use models::transfer_rate::Software;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+/// Octets of an Ethernet frame in front of its payload.
+const FRAME_HEADER: u16 = 14;
 
 /// What a source creates in a picosecond; without end if it always has something to send.
 fn rate(source: &SourceConfig) -> f64 {
@@ -51,7 +59,7 @@ struct Refusable {
 }
 
 impl Refusable {
-    fn of(placed: &Placed, source: &SourceConfig) -> Option<Self> {
+    fn of(protocol: &ProtocolConfig, source: &SourceConfig) -> Option<Self> {
         let sizes = || match &source.sizes {
             Sizes::Fixed(size) => vec![(1, *size)],
             Sizes::Mix(sizes) => sizes.to_vec(),
@@ -62,10 +70,21 @@ impl Refusable {
             Carrier::Doorbell { .. } => Some((1, None)),
             _ => None,
         };
-        let (each, cut) = match placed.node.as_ref()? {
+        let (each, cut) = match protocol {
             ProtocolConfig::Workload { carrier } | ProtocolConfig::Rpc { carrier, .. } => one(*carrier)?,
             ProtocolConfig::Session(node) => {
-                matches!(node.data, SessionData::Message(_)).then(|| (1, Some((sizes(), node.segment))))?
+                let SessionData::Message(_) = node.data else { return None };
+                let header = match node.header {
+                    HeaderFormat::Data2(_) => 4,
+                    HeaderFormat::Data1 => 16,
+                    HeaderFormat::Data | HeaderFormat::Data3 => 12,
+                };
+                let ethernet = matches!(node.protocol, SessionProtocol::Ethernet { .. });
+                let more = header + u16::from(node.data_offset) + if ethernet { FRAME_HEADER } else { 0 };
+                let whole = |(weight, size): (u32, PacketSize)| {
+                    (weight, PacketSize { payload: size.payload.saturating_add(more), ..size })
+                };
+                (1, Some((sizes().into_iter().map(whole).collect(), node.segment)))
             }
             ProtocolConfig::Linx(node) => {
                 let Carrier::Message { segment, .. } = node.carrier else { return None };
@@ -76,6 +95,18 @@ impl Refusable {
             other => one(other.plugged::<EchoConfig>()?.carrier)?,
         };
         Some(Refusable { each, cut: cut.map(|(sizes, segment)| (sizes, segment.into())) })
+    }
+
+    /// Octets of its longest packet, without what a link adds.
+    fn octets(&self, ids: IdSize) -> u32 {
+        let (class, octets) = match &self.cut {
+            Some((sizes, segment)) => {
+                let most = sizes.iter().map(|(_, size)| u32::from(size.payload)).max().unwrap_or(0);
+                (PacketClass::Message, most.min(*segment).next_multiple_of(8))
+            }
+            None => (PacketClass::Doorbell, 0),
+        };
+        packet_bytes(class, ids, octets, AddressSize::Bits34).unwrap_or(0)
     }
 
     /// Where a host refuses what comes, a sender has nothing on its way but what was refused: the segments of
@@ -101,21 +132,47 @@ impl Refusable {
 /// Who sends to a host messages that it may refuse.
 #[derive(Default)]
 struct Asked {
-    senders: BTreeSet<usize>,
+    /// Id of the host.
+    id: u32,
+    senders: BTreeMap<u32, Sender>,
+    /// They are frames of LINX.
+    frames: bool,
     /// Messages in a picosecond, and those of them that are longer than a segment.
     rate: f64,
     long: f64,
     /// All that was refused comes again in this time, ps.
     round: u64,
+    /// One that was refused comes back after this time at most, if nothing else is on its way, ps.
+    back: u64,
+}
+
+/// An endpoint that sends them.
+struct Sender {
+    id: u32,
+    /// From RETRY until it sends again, ps.
+    delay: u64,
+    /// Octets of a packet.
+    octets: u32,
 }
 
 impl Asked {
     /// How long a host that refuses some takes for a message, ps. It serves one after the other, but a place
     /// is taken before, if a message has several segments: the first that finds it free takes it, and the
-    /// others were refused; each comes again once in a round.
+    /// others were refused; each comes again once in a round. Who was refused may come back all at a time,
+    /// and until then as many are served as there are places.
     fn taken(&self, rx: f64, places: u64) -> f64 {
         let long = if self.long.is_finite() { self.long / self.rate } else { 1.0 };
-        rx.max((rx + long * self.round as f64) / places as f64)
+        rx.max((rx + long * self.round as f64 + self.back as f64) / places as f64)
+    }
+
+    /// How long until the last of those that were refused at a time is back, without competition, ps.
+    fn back(&self, roads: &Roads<'_>, host: u32, response: u32) -> u64 {
+        let of = |(&device, sender): (&u32, &Sender)| {
+            let there = way(roads, (device, self.id), 0, &[sender.octets])?;
+            let refusal = way(roads, (host, sender.id), 1, &[response])?;
+            Some(there.saturating_add(refusal).saturating_add(sender.delay))
+        };
+        self.senders.iter().filter_map(of).max().unwrap_or(0)
     }
 
     /// With so many places each gets what is its due: there is one for each sender, or for all that it may
@@ -132,13 +189,14 @@ impl Asked {
 /// just been taken do so each time. With as many places as senders nobody was seen to starve. A host that
 /// takes all of them as long as it refuses none comes to refuse some by chance, and takes less from then on
 /// if they have several segments: so what it takes then is what they are held against.
-pub(super) fn by_retry(c: &mut Compiler<'_>, parts: &[Placed]) {
+pub(super) fn by_retry(c: &mut Compiler<'_>, config: &FabricConfig) {
     let devices = super::devices(c);
     let mut asked: BTreeMap<usize, Asked> = BTreeMap::new();
-    for placed in parts {
+    let parts = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
+    for (agent, part) in parts {
         // Of who ends by itself nobody starves: who is refused gets its turn when the others are done.
-        let source = placed.source.as_ref().filter(|source| source.limit == u64::MAX);
-        let refusable = source.and_then(|source| Some((source, Refusable::of(placed, source)?)));
+        let source = part.source.as_ref().filter(|source| source.limit == u64::MAX);
+        let refusable = source.and_then(|source| Some((source, Refusable::of(&part.protocol, source)?)));
         let Some((source, refusable)) = refusable else { continue };
         let Some((id, share)) = aim(&source.destinations) else { continue };
         let Some(&device) = devices.get(&id) else { continue };
@@ -146,23 +204,35 @@ pub(super) fn by_retry(c: &mut Compiler<'_>, parts: &[Placed]) {
         if rate > 0.0 {
             let round = refusable.round(c, device);
             let all = asked.entry(device).or_default();
-            all.senders.insert(placed.device);
+            let delay = Clock(agent.clock).fabric(agent.retry_delay);
+            all.id = id;
+            all.senders
+                .insert(agent.device, Sender { id: agent.id, delay, octets: refusable.octets(agent.ids) });
+            all.frames |= matches!(part.protocol, ProtocolConfig::Linx(_));
             all.rate += rate;
             all.long += if round > 0 { rate } else { 0.0 };
             all.round = all.round.saturating_add(round);
         }
     }
-    for (device, all) in asked {
+    let mut roads = None;
+    for (device, mut all) in asked {
         let Software { rx, places, .. } = Software::mean(&host(c, device).config);
         let time = rx as f64;
+        if rx > 0 && places < all.senders.len() as u64 * u64::from(LETTERS) && all.senders.len() > 1 {
+            // Roads know every link of the fabric, which may be many.
+            let roads = roads.get_or_insert_with(|| Roads::new(config));
+            let response = packet_bytes(PacketClass::Response, c.id_size(), 0, AddressSize::Bits34);
+            all.back = all.back(roads, device as u32, response.unwrap_or(0));
+        }
         if rx == 0 || all.is_enough(time, places) {
             continue;
         }
         let (name, senders) = (&c.graph.nodes[device].name, all.senders.len());
         let enough = (places..).find(|&places| all.is_enough(time, places)).unwrap_or(places);
         let taken = time_text(all.taken(time, places).ceil() as u64);
+        let what = if all.frames { "frames of messages" } else { "messages" };
         let message = format!(
-            "\"{name}\" has {} for messages of {senders} endpoints that send more than it takes once it \
+            "\"{name}\" has {} for {what} of {senders} endpoints that send more than it takes once it \
              refuses some, which is one in {taken}: who is refused by RETRY may come back too late each \
              time, and get little or nothing",
             count(places as usize, "place")

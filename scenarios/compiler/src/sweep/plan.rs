@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::plan::{Requirement, Variant};
 use crate::require::KnowMetric;
 use crate::spec::{Places, Spec};
-use crate::topology::is_file_name;
+use crate::topology::{check_title, is_file_name};
 use crate::{Severity, blame, compile, effect, expand, load_for_points, parse, pointer, source, structure};
 use models::sim_core::{Purpose, Stream, path_hash};
 use serde_json::Value;
@@ -175,6 +175,7 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
     });
 
     is_file_name("/name", &spec.name, "a folder of results", &mut out);
+    check_title("/title", spec.title.as_ref(), &mut out);
     let seed = spec.seed.unwrap_or(1);
     let mut remarks = Vec::new();
     let mut reader = Reader { parameters: &parameters, seed, out: &mut out, warnings: &mut remarks };

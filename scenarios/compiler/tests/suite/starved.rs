@@ -47,9 +47,9 @@ fn mailbox(senders: usize, places: u32, arrivals: &Value) -> Value {
 /// A message of 256 octets and its answer are round in less than a service time, so who is refused comes back
 /// a whole number of times before the next place is free, always at the same point: where senders are more
 /// than places, some get (next to) nothing, and that is told. With a place for each, or where there is less
-/// to send than the host takes (packets of 110 ns at a load of 0.05 are 0.9 in a microsecond from two), each
-/// gets a third of an equal share at least, and there is nothing to tell; nor of messages that come to an
-/// end.
+/// to send than the host takes (packets of 110 ns at a load of 0.03 are one in 1.8 us from two, and one place
+/// waits less than 0.8 us for who was refused), each gets a third of an equal share at least, and there is
+/// nothing to tell; nor of messages that come to an end.
 #[test]
 fn who_is_starved_by_retry_is_told() {
     let full = json!({"saturated": {"backlog": 4}});
@@ -60,14 +60,14 @@ fn who_is_starved_by_retry_is_told() {
         (4, 1, full.clone(), true),
         (4, 4, full, false),
         (2, 1, poisson(0.4), true),
-        (2, 1, poisson(0.05), false),
+        (2, 1, poisson(0.03), false),
     ] {
         let mut value = mailbox(senders, places, &arrivals);
         let (Taken(taken), _) = watched::<Taken>(&value);
         let of = |n: usize| taken.get(&(n as u16)).copied().unwrap_or(0);
         let (least, all) = ((0..senders).map(of).min().unwrap(), (0..senders).map(of).sum::<u64>());
         let what = format!("{senders} senders, {places} places, {arrivals}: {taken:?}");
-        assert!(all > 700, "{what}");
+        assert!(all > 480, "{what}");
         let share = least as f64 * senders as f64 / all as f64;
         assert!(if starved { share < 0.02 } else { share > 1.0 / 3.0 }, "{what}");
         let place = ("SC116", "/overrides/0/endpoint/host/rx_queue".to_owned());
@@ -79,12 +79,46 @@ fn who_is_starved_by_retry_is_told() {
     }
 }
 
+/// A host serves nobody until one that it refused is back. With 1 us a message, one place and a delay of 10
+/// us that is one in more than 11 us, by hand less than 12: one in 1.2 us collapses though the host would
+/// take it, and one in 12.5 us does not. With a second place it takes two in that time, with eight all that
+/// two can have on their way. So it is with PDUs of sessions, whose header of 12 octets makes a second
+/// segment of what fits one without it.
+#[test]
+fn one_place_waits_for_who_comes_back() {
+    for (gap, places, told_of) in
+        [(1_200, 1, true), (12_500, 1, false), (1_200, 2, true), (6_500, 2, false), (1_200, 8, false)]
+    {
+        let load = 110.4 / (2.0 * f64::from(gap));
+        let mut value = mailbox(2, places, &json!({"poisson": {"load": load}}));
+        value["run"]["until"] = json!("5 ms");
+        value["endpoint"]["host"]["retry_delay"] = json!("10 us");
+        let (Taken(taken), _) = watched::<Taken>(&value);
+        let (arrived, due) = (taken.values().sum::<u64>(), 5_000_000 / gap as u64);
+        let what = format!("one each {gap} ns, {places} places: {arrived} of {due}");
+        assert!(if told_of { arrived < due * 2 / 3 } else { arrived > due * 9 / 10 }, "{what}");
+        let place = ("SC116", "/overrides/0/endpoint/host/rx_queue".to_owned());
+        assert_eq!(told(&value), Vec::from_iter(told_of.then_some(place)), "{what}");
+    }
+    // 2 senders x 4 letters x 2 segments of 110 ns and less go round in 1 us or so.
+    for (octets, told_of) in [(244, false), (245, true)] {
+        let mut value = mailbox(2, 2, &json!({"constant": {"interval": "2200 ns"}}));
+        value["traffic"] = json!([{
+            "name": "s", "from": ["ep/1", "ep/2"], "to": "ep/0", "size": octets, "session": {},
+            "arrivals": {"constant": {"interval": "2200 ns"}}
+        }]);
+        value["overrides"][0]["endpoint"]["host"]["rx_service"] = json!("1090 ns");
+        let place = ("SC116", "/overrides/0/endpoint/host/rx_queue".to_owned());
+        assert_eq!(told(&value), Vec::from_iter(told_of.then_some(place)), "{octets}");
+    }
+}
+
 /// By hand: a message of 2 048 octets is eight segments of 110.4 ns. Where two senders are refused, the four
-/// messages that each has on its way (letters) go round in 2 x 4 x 8 x 110.4 = 7 066 ns, so one place is
-/// taken for 8 066 ns a message, and with 1 us for each in the mean time between two. What comes less often
-/// than that arrives, what comes more often collapses by chance, though each takes but 1.8 us where none is
-/// refused: so it is told. More places are a cure: with 4 us between two of them 8 066 / 4 000 = 2.02, so
-/// three; with less than a service time as many as have letters, 8 066 / 1 000 = 8.07 or 2 x 4.
+/// messages that each has on its way (letters) go round in 2 x 4 x 8 x 110.4 = 7 066 ns, and one that is
+/// refused is back after 593 ns, so with 1 us of service one place is taken for 8 659 ns a message. What
+/// comes less often than that arrives, what comes more often collapses by chance, though each takes but 1.8
+/// us where none is refused: so it is told. More places are a cure: with 4 us between two of them 8 659 / 4
+/// 000 = 2.2, so three; with less than a service time as many as have letters, 2 x 4.
 #[test]
 fn messages_of_several_segments_hold_their_places() {
     for (gap, places, starved) in [
@@ -123,7 +157,7 @@ fn messages_of_several_segments_hold_their_places() {
     let help =
         plan.warnings.items.iter().find(|item| item.code == "SC116").and_then(|item| item.help.clone());
     let help = help.unwrap_or_default();
-    assert!(help.contains("use 3 places") && help.contains("one in 8.0"), "{help}");
+    assert!(help.contains("use 3 places") && help.contains("one in 8.6"), "{help}");
 }
 
 /// One message of LINX, of so many octets, with these settings of the node.
