@@ -5,9 +5,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Options that no system has, and why.
-const NOT_DRAWN: [(&str, &str); 6] = [
+const NOT_DRAWN: [(&str, &str); 9] = [
     ("ProgramSpec/file", "systems have no files beside them"),
     ("TraceSpec/file", "systems have no files beside them"),
+    ("RunSpec/cut_short", "nothing lies behind the end of a system"),
+    ("RunSpec/cut_short=false", "nothing lies behind the end of a system"),
+    ("RunSpec/cut_short=true", "nothing lies behind the end of a system"),
     ("Spec/variants", "a system is one run"),
     ("VariantSpec/compare_with", "a system is one run"),
     ("VariantSpec/name", "a system is one run"),

@@ -252,9 +252,11 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     // Sources in the order of their devices: neighbours in memory belong to one actor.
     t.sources.sort_by_key(|source| (source.endpoint, source.flow));
     config.sources = t.sources;
-    starved::of_linx(c, &t.parts);
+    let of_linx = starved::of_linx(c, &t.parts);
     config.agents = hosts::agents(c, t.parts);
     starved::by_retry(c, config);
+    // Of one place one thing is told, and this is the rarer one.
+    of_linx.into_iter().for_each(|finding| c.once(finding));
     transfer::crowds(c, config);
     session::timers::warn(c, config);
     answers::warn(c, config);

@@ -232,13 +232,13 @@ pub(super) fn by_retry(c: &mut Compiler<'_>, config: &FabricConfig) {
         let taken = time_text(all.taken(time, places).ceil() as u64);
         let what = if all.frames { "frames of messages" } else { "messages" };
         let message = format!(
-            "\"{name}\" has {} for {what} of {senders} endpoints that send more than it takes once it \
-             refuses some, which is one in {taken}: who is refused by RETRY may come back too late each \
-             time, and get little or nothing",
-            count(places as usize, "place")
+            "\"{name}\" has {} for {what} of {}: once it refuses some it takes one in {taken}, and more are \
+             sent; who is refused by RETRY may come back too late each time, and get little or nothing",
+            count(places as usize, "place"),
+            count(senders, "endpoint")
         );
         let at = format!("{}/host/rx_queue", c.devices[device].origin);
-        let help = format!("use {enough} places or more, or let them send less than one in {taken}");
+        let help = format!("use {enough} places or more, or let less than one in {taken} be sent");
         c.once(Diagnostic::warning("SC116", at, message).help(help));
     }
 }
@@ -305,7 +305,7 @@ impl Coming {
 /// Warns of messages of LINX that an end does not take, and of frames that so many others pass that the
 /// window of the receiver does not reach: because they have a lower priority, or because a host without a
 /// place refuses them and takes those behind them.
-pub(super) fn of_linx(c: &mut Compiler<'_>, parts: &[Placed]) {
+pub(super) fn of_linx(c: &Compiler<'_>, parts: &[Placed]) -> Vec<Diagnostic> {
     let nodes = || {
         parts.iter().filter_map(|placed| match &placed.node {
             Some(ProtocolConfig::Linx(node)) => Some((placed, &**node)),
@@ -374,5 +374,5 @@ pub(super) fn of_linx(c: &mut Compiler<'_>, parts: &[Placed]) {
             found.push(Diagnostic::warning("SC116", at, message).help(help));
         }
     }
-    found.into_iter().for_each(|finding| c.once(finding));
+    found
 }
