@@ -303,9 +303,8 @@ impl Scale {
                 Scale { axis: linear(high * factor, factor), factor, unit: unit.symbol.into(), cut }
             }
             (None, true) => {
-                let unit = [metric.unit, "logarithmic"].into_iter().filter(|part| !part.is_empty());
-                let unit = unit.collect::<Vec<&str>>().join(", ");
-                Scale { axis: Axis::log(least, most, Ticks::Plain), factor: 1.0, unit, cut }
+                let axis = Axis::log(least, most, Ticks::Plain);
+                Scale { axis, factor: 1.0, unit: unit_and_scale(metric.unit, true), cut }
             }
             (None, false) => {
                 let unit = if flag { "share" } else { metric.unit };
@@ -340,6 +339,12 @@ fn axis_label(axis: &FrameAxis, room: f64) -> String {
     with_unit(&axis.name.replace('_', " "), &axis.unit, room)
 }
 
+/// A unit, if there is one, and whether its axis is logarithmic.
+fn unit_and_scale(unit: &str, log: bool) -> String {
+    let parts = [unit, if log { "logarithmic" } else { "" }];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<&str>>().join(", ")
+}
+
 /// Places of the values of the horizontal axis, the axis, and what it is called in so much room.
 fn horizontal(axis: &FrameAxis, room: f64) -> (Vec<f64>, Axis, String) {
     let Some(numbers) = &axis.numbers else {
@@ -369,9 +374,8 @@ fn horizontal(axis: &FrameAxis, room: f64) -> (Vec<f64>, Axis, String) {
         let margin = if high > low { 0.04 * (high - low) } else { libm::fabs(high) * 0.1 + 0.5 };
         Axis { low: low - margin, high: high + margin, log: false, ticks: Ticks::Plain }
     };
-    let said = [unit, if span.log { "logarithmic" } else { "" }];
-    let said: Vec<&str> = said.into_iter().filter(|part| !part.is_empty()).collect();
-    (numbers, span, with_unit(&axis.name.replace('_', " "), &said.join(", "), room))
+    let said = unit_and_scale(unit, span.log);
+    (numbers, span, with_unit(&axis.name.replace('_', " "), &said, room))
 }
 
 fn scene(frame: &Frame, data: &Data, request: &Request) -> Scene {

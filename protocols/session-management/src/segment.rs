@@ -5,6 +5,7 @@
 
 use crate::attribute::HeaderFormat;
 use crate::data::{Data, Header, MAX_DATA, MAX_DATA1, MAX_DATA2};
+use crate::message::Command;
 use crate::octets::EmitError;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -113,9 +114,9 @@ pub const fn max_pdu(format: HeaderFormat) -> u64 {
 #[must_use]
 pub const fn max_segment(format: HeaderFormat, offset: u8, message: usize) -> usize {
     let (header, width) = match format {
-        HeaderFormat::Data => (12, MAX_DATA as usize),
-        HeaderFormat::Data1 => (16, MAX_DATA1 as usize),
-        HeaderFormat::Data2(_) => (4, MAX_DATA2 as usize),
+        HeaderFormat::Data => (Command::Data.header_len(), MAX_DATA as usize),
+        HeaderFormat::Data1 => (Command::Data1.header_len(), MAX_DATA1 as usize),
+        HeaderFormat::Data2(_) => (Command::Data2.header_len(), MAX_DATA2 as usize),
         HeaderFormat::Data3 => return message,
     };
     let room = message.saturating_sub(header + offset as usize);

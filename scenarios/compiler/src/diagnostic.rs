@@ -46,9 +46,11 @@ pub struct Diagnostic {
 /// Not the file says when the run is over, but who runs it for a shorter time, and wants no more of it: what
 /// comes later is told, and is no mistake. Whether there is such.
 pub(crate) fn cut_short(found: &mut [Diagnostic]) -> bool {
-    let mut beyond = found.iter_mut().filter(|item| item.beyond_run).peekable();
-    let any = beyond.peek().is_some();
-    beyond.for_each(|item| item.severity = Severity::Warning);
+    let mut any = false;
+    for item in found.iter_mut().filter(|item| item.beyond_run) {
+        item.severity = Severity::Warning;
+        any = true;
+    }
     any
 }
 

@@ -420,9 +420,8 @@ impl Seat<'_> {
             Action::Command(number) => self.command(cx, number),
             Action::Consumed => {
                 if let Some(taker) = &mut self.app.consumer {
-                    if let Some(sent) = taker.serving.take().and_then(|held| held.sent) {
-                        self.app.stats.taken(sent, Time(cx.fabric_now));
-                    }
+                    let served = taker.serving.take();
+                    self.done_with(cx, served.and_then(|held| held.sent));
                     self.take_next(cx);
                 }
             }

@@ -38,6 +38,16 @@ fn opened() -> (Net, u16) {
     opened_with(|_| ())
 }
 
+/// P stops the stream from M, which hears of it, and after that time has a PDU. When it was stopped.
+fn stopped(net: &mut Net, stream: u16, after: u64) -> u64 {
+    let begin = net.now;
+    net.node(P).set_ready(begin, M, stream, false).unwrap();
+    net.run(begin + after);
+    let sending = net.now;
+    net.node(M).send_pdu(sending, P, stream, vec![7]).unwrap();
+    begin
+}
+
 fn pdus(net: &Net, node: u16) -> Vec<Vec<u8>> {
     let pdu = |event: Event| match event {
         Event::Pdu { octets, .. } => Some(octets),
@@ -344,11 +354,7 @@ fn the_wrong_cos() {
 fn stop_and_go() {
     let (mut net, stream) = opened();
     let receive = StreamRef::receive(M, stream);
-    let begin = net.now;
-    net.node(P).set_ready(begin, M, stream, false).unwrap();
-    net.run(begin + 5 * MS);
-    let sending = net.now;
-    net.node(M).send_pdu(sending, P, stream, vec![7]).unwrap();
+    let begin = stopped(&mut net, stream, 5 * MS);
     net.run(begin + 2_600 * MS);
     assert!(pdus(&net, P).is_empty(), "held off longer than the XON timeout");
     let flows = |net: &Net, node: u16| -> Vec<(u64, u8)> {
@@ -405,11 +411,7 @@ fn both_ends_go_by_the_period_of_the_destination() {
         net.node(M).open(0, P, protocol()).unwrap();
         net.run(10 * MS);
         let stream = net.nodes[&M].streams().next().expect("open").0.stream;
-        let begin = net.now;
-        net.node(P).set_ready(begin, M, stream, false).unwrap();
-        net.run(begin + 2 * MS);
-        let sending = net.now;
-        net.node(M).send_pdu(sending, P, stream, vec![7]).unwrap();
+        let begin = stopped(&mut net, stream, 2 * MS);
         net.run(begin + 5_010 * MS);
         let xoffs = net.messages(P, Command::FlowControl);
         let times: Vec<u64> = xoffs.iter().map(|sent| (sent.0 - begin) / MS).collect();

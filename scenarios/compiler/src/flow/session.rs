@@ -32,7 +32,7 @@ use std::sync::Arc;
 const PROTOCOL: u16 = 0x0200;
 
 /// Octets in front of what an Ethernet frame carries.
-const FRAME_HEADER: usize = 14;
+pub(super) const FRAME_HEADER: usize = 14;
 
 /// Flows of session management.
 pub(super) struct Session;

@@ -5,6 +5,7 @@ use super::answers::way;
 use super::hosts::{Placed, host};
 use super::linx::frames;
 use super::messages::{self, Carried, Packet};
+use super::session::FRAME_HEADER;
 use super::transfer::Clock;
 use crate::compiler::Compiler;
 use crate::diagnostic::{Diagnostic, count};
@@ -14,12 +15,9 @@ use models::config::*;
 use models::logical::wire::message::{LETTERS, SEGMENTS_MAX};
 use models::lp_serial::cost::{AddressSize, PacketClass, packet_bytes};
 use models::path::Roads;
-use models::session_management::attribute::HeaderFormat;
+use models::session_management::message::Command;
 use models::transfer_rate::Software;
 use std::collections::BTreeMap;
-
-/// Octets of an Ethernet frame in front of its payload.
-const FRAME_HEADER: u16 = 14;
 
 /// What a source creates in a picosecond; without end if it always has something to send.
 fn rate(source: &SourceConfig) -> f64 {
@@ -74,13 +72,10 @@ impl Refusable {
             ProtocolConfig::Workload { carrier } | ProtocolConfig::Rpc { carrier, .. } => one(*carrier)?,
             ProtocolConfig::Session(node) => {
                 let SessionData::Message(_) = node.data else { return None };
-                let header = match node.header {
-                    HeaderFormat::Data2(_) => 4,
-                    HeaderFormat::Data1 => 16,
-                    HeaderFormat::Data | HeaderFormat::Data3 => 12,
-                };
+                let header = Command::from_code(node.header.command()).unwrap_or(Command::Data).header_len();
                 let ethernet = matches!(node.protocol, SessionProtocol::Ethernet { .. });
-                let more = header + u16::from(node.data_offset) + if ethernet { FRAME_HEADER } else { 0 };
+                let frame = if ethernet { FRAME_HEADER } else { 0 };
+                let more = (header + usize::from(node.data_offset) + frame) as u16;
                 let whole = |(weight, size): (u32, PacketSize)| {
                     (weight, PacketSize { payload: size.payload.saturating_add(more), ..size })
                 };
@@ -217,14 +212,18 @@ pub(super) fn by_retry(c: &mut Compiler<'_>, config: &FabricConfig) {
     let mut roads = None;
     for (device, mut all) in asked {
         let Software { rx, places, .. } = Software::mean(&host(c, device).config);
+        // Hosts that take no time have no queue.
+        if rx == 0 {
+            continue;
+        }
         let time = rx as f64;
-        if rx > 0 && places < all.senders.len() as u64 * u64::from(LETTERS) && all.senders.len() > 1 {
+        if places < all.senders.len() as u64 * u64::from(LETTERS) && all.senders.len() > 1 {
             // Roads know every link of the fabric, which may be many.
             let roads = roads.get_or_insert_with(|| Roads::new(config));
             let response = packet_bytes(PacketClass::Response, c.id_size(), 0, AddressSize::Bits34);
             all.back = all.back(roads, device as u32, response.unwrap_or(0));
         }
-        if rx == 0 || all.is_enough(time, places) {
+        if all.is_enough(time, places) {
             continue;
         }
         let (name, senders) = (&c.graph.nodes[device].name, all.senders.len());
