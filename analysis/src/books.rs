@@ -98,7 +98,7 @@ pub(crate) enum Tempo {
 }
 
 /// What a protocol makes of the messages below it: its users see neither them nor their times.
-#[derive(Copy, Clone, Debug, PartialEq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub(crate) struct Above {
     /// What the messages of the fabric are to it, in the plural.
     pub carries: &'static str,
@@ -110,6 +110,12 @@ pub(crate) struct Above {
     pub sum_ps: u128,
     /// How many they are.
     pub count: u64,
+    /// Of that sum, how long they were at the application that takes them.
+    pub at_application_ps: u128,
+    /// Those of which something has left their source, and how long they waited for that, picoseconds.
+    pub begun: (u64, u128),
+    /// Times that a destination stopped its source.
+    pub stops: u64,
     /// Of what was sent, what the scenario lost at the end of its way.
     pub lost_late: u64,
     /// Messages below that the scenario lost, and that it delayed.

@@ -3,12 +3,12 @@
 pub(crate) mod messages;
 pub use messages::{FactCounts, HostSummary, JourneySummary, ProtocolSummary};
 
-use crate::books::Books;
+use crate::books::{Above, Books};
 use crate::collect::Spread;
 use crate::estimate::Estimate;
 use crate::level::{MESSAGES, PACKETS, TRIPS, come_share, packets_share, users_share};
 use crate::metric::{Kind, Row, yes};
-use crate::num::Num;
+use crate::num::{Num, ratio};
 use crate::report::{FlowReport, LatencyReport, VariantReport};
 use crate::run::Role;
 use models::probe::Cause;
@@ -181,6 +181,13 @@ static ROWS: &[FlowRow] = &[
         "",
         "what protocols made of the packets, if they run the flow",
         Get::Told(|flow| Told::Protocol(ProtocolSummary::new(flow).map(Box::new))),
+    ),
+    row(
+        "users",
+        "",
+        "",
+        "what those who use the flow wait for, where that is not its messages, in the whole run",
+        Get::Told(|flow| Told::Users(flow.above.map(UserSummary::new))),
     ),
 ];
 
@@ -359,6 +366,7 @@ enum Told {
     Times(LatencySummary),
     Parts(Decomposition),
     Protocol(Option<Box<ProtocolSummary>>),
+    Users(Option<UserSummary>),
 }
 
 /// A flow, or all flows, in `summary.json`: what the rows tell.
@@ -388,7 +396,9 @@ impl FlowSummary {
                 _ => (),
             }
         }
-        told.retain(|(_, value)| !matches!(value, Told::Share(None) | Told::Protocol(None)));
+        told.retain(|(_, value)| {
+            !matches!(value, Told::Share(None) | Told::Protocol(None) | Told::Users(None))
+        });
         Self(told)
     }
 }
@@ -444,6 +454,45 @@ impl BooksSummary {
         let &Books { unit, asked, arrived, never, under_way, oldest_ps, .. } = books;
         let oldest_us = oldest_ps.filter(|_| under_way > 0).map(us);
         Self { unit, asked, arrived, never, under_way, oldest_us, arrived_share: None }
+    }
+}
+
+/// What users of a flow wait for, above its messages: PDUs, Transfers, a whole program.
+#[derive(Clone, Debug, Serialize)]
+pub struct UserSummary {
+    /// What the messages of the fabric are to the protocol.
+    pub carried_by: &'static str,
+    /// What `mean_us` is.
+    pub time: &'static str,
+    /// How many they are.
+    pub count: u64,
+    /// Mean; `null`: there is none.
+    pub mean_us: Option<Num>,
+    /// Of that, the mean time at the application that takes them. Only if it takes time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub application_us: Option<Num>,
+    /// Mean time until the first message of a PDU leaves its source, of those of which it has. Only if they
+    /// wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_us: Option<Num>,
+    /// Times that a destination stopped its source. Only if there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stops: Option<u64>,
+}
+
+impl UserSummary {
+    fn new(above: Above) -> Self {
+        let mean = |sum_ps: u128, count: u64| (count > 0).then(|| Num(ratio(sum_ps, count.into()) / 1e6));
+        let some = |time: Option<Num>| time.filter(|time| time.0 > 0.0);
+        Self {
+            carried_by: above.carries,
+            time: above.latency,
+            count: above.count,
+            mean_us: mean(above.sum_ps, above.count),
+            application_us: some(mean(above.at_application_ps, above.count)),
+            source_us: some(mean(above.begun.1, above.begun.0)),
+            stops: Some(above.stops).filter(|stops| *stops > 0),
+        }
     }
 }
 

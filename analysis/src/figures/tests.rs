@@ -32,6 +32,9 @@ const FRAMES: Above = Above {
     latency: "mean time of a Transfer",
     sum_ps: 1,
     count: 1,
+    at_application_ps: 0,
+    begun: (0, 0),
+    stops: 0,
     lost_late: 0,
     touched: [0; 2],
 };
@@ -259,8 +262,7 @@ fn transfers_come_before_their_frames() {
             latency: "mean time of a Transfer",
             sum_ps,
             count,
-            lost_late: 0,
-            touched: [0; 2],
+            ..Above::default()
         };
         let flow = &mut report.flows[0];
         flow.messages = Some(Box::new(flow.clone()));
@@ -887,11 +889,9 @@ fn what_never_arrives_is_missing_in_a_distribution() {
     let above = Above {
         carries: "frames",
         nothing_else: true,
-        latency: "",
-        sum_ps: 0,
-        count: 0,
         lost_late: 100,
         touched: [100, 0],
+        ..Above::default()
     };
     flow.protocol = Some(FlowStats { sent: 10_000, delivered: 9_000, ..FlowStats::default() });
     (flow.above, flow.dropped) = (Some(above), 600);
@@ -980,10 +980,7 @@ fn what_a_translator_drops_has_come_that_far() {
         carries: "frames of Scheduled Transfer",
         nothing_else: true,
         latency: "mean time of a Transfer",
-        sum_ps: 0,
-        count: 0,
-        lost_late: 0,
-        touched: [0; 2],
+        ..Above::default()
     };
     let mut reports = [WITHOUT, WITH].map(|mood| VariantReport::new(run(mood)));
     for report in &mut reports {

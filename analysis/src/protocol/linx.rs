@@ -48,8 +48,8 @@ impl Protocol for Linx {
             latency,
             sum_ps: sum_ps(times),
             count: times.len() as u64,
-            lost_late: 0,
             touched: [stats.muted, stats.stalled],
+            ..Above::default()
         };
         let tempo = Tempo::Counted { octets: stats.octets, span: stats.message_span };
         Some(Account { above: Some(above), ..Account::new(books, tempo) })

@@ -91,7 +91,7 @@ fn lost(run: &RunData, flow: usize, totals: &ProgramTotals) -> u64 {
 pub(super) fn completion(carries: &'static str, ranks: &[RankStats]) -> Above {
     let (sum_ps, count) = program_end(ranks).map_or((0, 0), |end| (end.into(), 1));
     let latency = "time until the last rank is done";
-    Above { carries, nothing_else: false, latency, sum_ps, count, lost_late: 0, touched: [0; 2] }
+    Above { carries, latency, sum_ps, count, ..Above::default() }
 }
 
 /// The last of all ranks, if all are done.

@@ -49,8 +49,11 @@ impl Protocol for Session {
             latency: "mean time of a PDU until its application is done",
             sum_ps: sum_ps(&stats.pdu_ps),
             count: stats.pdu_ps.len() as u64,
-            lost_late: 0,
+            at_application_ps: stats.at_application_ps,
+            begun: stats.begun,
+            stops: stats.stopped,
             touched: [stats.injected[0], stats.injected[2]],
+            ..Above::default()
         };
         // what never arrives has no end: so the span goes on for as long as it was tried
         let tried = if books.never > 0 { stats.data_until } else { Time(0) };

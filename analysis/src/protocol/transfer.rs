@@ -52,6 +52,7 @@ impl Protocol for Transfer {
                 sum_ps: sum_ps(&stats.times),
                 count: stats.times.len() as u64,
                 touched,
+                ..Above::default()
             },
             ranks => Above { touched, ..completion(carries, ranks) },
         };

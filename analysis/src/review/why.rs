@@ -105,7 +105,10 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
         out += ": nothing was delivered in the measured part, so no time can be divided\n";
         return out + &refused + &standing(name, stalls);
     }
+    let users = &flow["users"];
+    let level = if level == "messages" { users["carried_by"].as_str().unwrap_or(level) } else { level };
     let level = if share.is_some() { format!("{level} that arrived") } else { level.to_owned() };
+    let of_users = of_users(users);
     let share = |cause: Cause| real(&parts[cause.name()]["share"]);
     let mut causes: Vec<(Cause, f64)> = Cause::ALL.into_iter().map(|cause| (cause, share(cause))).collect();
     // of equals the first, as causes are listed
@@ -121,9 +124,11 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
         .filter(|_| waits < WAITS)
         .map(|(cause, share)| format!("; of the waiting most is {} ({:.1} %)", cause.name(), 100.0 * share));
     out += &format!(
-        ": {level} take {} on average, {:.1} % of it waiting; what binds is {} ({}, {:.1} %, {}){}\n",
+        ": {}{level} take {} on average, {:.1} % of it waiting; what binds {} {} ({}, {:.1} %, {}){}\n",
+        of_users.as_deref().unwrap_or_default(),
         time_text(mean * 1e3),
         100.0 * waits,
+        if of_users.is_some() { "these is" } else { "is" },
         binding(worst, flow["closed_loop"] == true, busy),
         worst.name(),
         100.0 * most,
@@ -135,6 +140,38 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
             &format!("  {:<34} {:>5.1} %  {}\n", cause.name(), 100.0 * share, time_text(mean * 1e3 * share));
     }
     out + &refused + &standing(name, stalls)
+}
+
+/// What users of a flow wait for, above its messages, in words; none: that is not told, or there are none.
+fn of_users(users: &Value) -> Option<String> {
+    let us = |key: &str| real(&users[key]);
+    let mean = us("mean_us");
+    if !mean.is_finite() {
+        return None;
+    }
+    let time = |us: f64| time_text(us * 1e6);
+    let mut out = format!("{} {}", word(users, "time"), time(mean));
+    let [source, application] = ["source_us", "application_us"].map(us);
+    let stops = users["stops"].as_u64().unwrap_or(0);
+    for (spent, place) in [(source, "before the first of it leaves"), (application, "at that application")] {
+        if spent.is_finite() {
+            out += &format!(", {} {place}", time(spent));
+        }
+    }
+    let zero = |us: f64| if us.is_finite() { us } else { 0.0 };
+    let (source, application) = (zero(source), zero(application));
+    if source + application > mean / 2.0 {
+        let what = match () {
+            () if stops > 0 => format!(
+                "the application of its destination, which stops the stream ({})",
+                crate::num::counted_text(stops, "times")
+            ),
+            () if application > source => "the application of its destination".to_owned(),
+            () => "its stream: it waits until that is open and has a place".to_owned(),
+        };
+        out += &format!("; what binds it is {what}");
+    }
+    Some(out + "; below it, ")
 }
 
 /// Which share of the packets of a flow were sent for nothing, because a host had no place for them.
@@ -292,6 +329,28 @@ mod tests {
                        under way at the end\n  99.3 % of the packets of requests are answered by RETRY: \
                        their host has no place for them (\"rx_queue\"), and what they carry is sent again\n";
         assert_eq!(of_flow("f", &flow, 0.1, &[]), starved);
+        // PDUs wait for their application, and not for the wire that carries their messages
+        let users = |source: f64, application: f64, stops: u64| {
+            let users = json!({
+                "carried_by": "messages of sessions", "time": "mean time of a PDU", "mean_us": 10.0,
+                "source_us": source, "application_us": application, "stops": stops
+            });
+            let share = |cause: &Cause| json!({"share": f64::from(u8::from(*cause == Cause::Serialization))});
+            let parts: serde_json::Map<_, _> =
+                Cause::ALL.iter().map(|cause| (cause.name().to_owned(), share(cause))).collect();
+            let messages = json!({"latency_ns": {"mean": {"value": 400.0}}, "decomposition": parts});
+            let flow = json!({"books": {}, "users": users, "protocol": {"messages": messages}});
+            of_flow("f", &flow, 0.1, &[])
+        };
+        let stopped = "flow f: mean time of a PDU 10.0 µs, 4.00 µs before the first of it leaves, 2.00 µs at \
+                       that application; what binds it is the application of its destination, which stops \
+                       the stream (1 time); below it, messages of sessions take 400 ns on average, 0.0 % of \
+                       it waiting; what binds these is the wire: octets take their time on each link";
+        assert!(users(4.0, 2.0, 1).starts_with(stopped), "{}", users(4.0, 2.0, 1));
+        let binds = |text: String| text.split("what binds it is ").nth(1).map(|text| text[..20].to_owned());
+        assert_eq!(binds(users(4.0, 2.0, 0)).as_deref(), Some("its stream: it waits"));
+        assert_eq!(binds(users(2.0, 4.0, 0)).as_deref(), Some("the application of i"));
+        assert_eq!(binds(users(1.0, 2.0, 1)), None);
         assert!(closed.contains("backlog that a closed loop keeps at its source (source queue"), "{closed}");
     }
 }

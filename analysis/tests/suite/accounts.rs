@@ -582,6 +582,39 @@ fn who_has_no_queue_stops_nobody() {
     assert!(lost > 0 && lost + waiting == never && pdus["lost_unseen"] == 0, "{pdus}");
 }
 
+/// Three PDUs, one each 2 us, for an application that takes 5 us for each: with the way `w` they are done `w
+/// + 5`, `w + 10` and `w + 15` us after the first was sent, so `w + 8` us after they were on average, of
+/// which all but `w` is spent at the application. If one that waits stops the stream, the third waits at its
+/// source instead for a while: their application, which is never idle, is done no later, and both waits
+/// together are 8 us again, less that the answer to XON is on the link before the third, 16 characters of 400
+/// ps.
+#[test]
+fn the_time_of_a_pdu_is_told_in_parts() {
+    let of = |stop_at: u32| {
+        let flow = json!({
+            "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 3, "start": "20 us",
+            "session": {"at": "1 us"}, "arrivals": {"constant": {"interval": "2 us", "phase": "0 ps"}},
+        });
+        let mut scenario = star(2, "200 us", flow);
+        scenario["endpoint"] = json!({"session": {"consumer": {"service": "5 us", "stop_at": stop_at}}});
+        let summary = analysis::Summary::new("s", &[report(&scenario)]).to_json();
+        let told: Value = serde_json::from_str(&summary).unwrap();
+        told["variants"][0]["flows"][0]["users"].clone()
+    };
+    let [free, stopped] = [100, 1].map(of);
+    let us = |told: &Value, key: &str| told[key].as_f64();
+    assert_eq!(
+        (us(&free, "application_us"), us(&free, "source_us"), &free["stops"]),
+        (Some(8.0), None, &Value::Null)
+    );
+    assert_eq!(
+        (&stopped["mean_us"], &stopped["stops"], &stopped["count"]),
+        (&free["mean_us"], &json!(2), &json!(3))
+    );
+    let parts = ["source_us", "application_us"].map(|key| us(&stopped, key).unwrap());
+    assert!(parts[0] > 1.0 / 3.0 && (parts[0] + parts[1] - (8.0 - 0.0064 / 3.0)).abs() < 1e-7, "{stopped}");
+}
+
 /// By hand: a message each microsecond over 2 km. Those that are sent before the connection is up, after 21
 /// us, are refused; those after it wait for a sign of life of the peer, and then for their way of 10 us. The
 /// oldest that is under way was sent at 21 us, so it is as many microseconds old as there are, whatever else

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of `summary.json`: where they stand, and the type that is written there.
-const PARTS: [(&str, &str, &str); 58] = [
+const PARTS: [(&str, &str, &str); 59] = [
     ("", "summary.rs", "Summary"),
     ("variants[].", "summary.rs", "VariantSummary"),
     ("measured.", "summary.rs", "MeasuredSummary"),
@@ -20,6 +20,7 @@ const PARTS: [(&str, &str, &str); 58] = [
     ("flows[].*latency_ns.*.", "flows.rs", "EstimateSummary"),
     ("flows[].decomposition.*.", "flows.rs", "Part"),
     ("flows[].books.", "flows.rs", "BooksSummary"),
+    ("flows[].users.", "flows.rs", "UserSummary"),
     ("flows[].protocol.", "flows/messages.rs", "ProtocolSummary"),
     ("flows[].protocol.", "flows/messages.rs", "FactCounts"),
     ("flows[].protocol.messages.", "flows/messages.rs", "JourneySummary"),

@@ -365,6 +365,10 @@ pub struct SessionStats {
     pub data_until: Time,
     /// Their times, from being sent until the application that takes them is done with them, ps.
     pub pdu_ps: Vec<u64>,
+    /// Of these, how long they were at the application that takes them, ps.
+    pub at_application_ps: u128,
+    /// PDUs of which the first message has left their node, and how long they waited for that, ps.
+    pub begun: (u64, u128),
     /// Most PDUs that ever waited for one application.
     pub consumer_high_water: u32,
     /// Messages lost, duplicated and delayed by the scenario.
@@ -412,8 +416,15 @@ impl SessionStats {
         widen(&mut self.pdu_span, Some((now, now)));
     }
 
-    /// A PDU that was sent at `sent` is done with.
-    pub(crate) fn taken(&mut self, sent: Time, now: Time) {
+    /// The first message of a PDU that was sent at `sent` leaves its node.
+    pub(crate) fn begins(&mut self, sent: Time, now: Time) {
+        self.begun.0 += 1;
+        self.begun.1 += u128::from(now.0.saturating_sub(sent.0));
+    }
+
+    /// A PDU that was sent at `sent`, and came at `came`, is done with.
+    pub(crate) fn taken(&mut self, sent: Time, came: Time, now: Time) {
+        self.at_application_ps += u128::from(now.0 - came.0);
         widen(&mut self.pdu_span, Some((sent, now)));
         self.pdu_ps.push(now.0 - sent.0);
     }
@@ -470,6 +481,9 @@ impl SessionStats {
         widen(&mut self.pdu_span, other.pdu_span);
         self.data_until = self.data_until.max(other.data_until);
         self.pdu_ps.extend(&other.pdu_ps);
+        self.at_application_ps += other.at_application_ps;
+        self.begun.0 += other.begun.0;
+        self.begun.1 += other.begun.1;
         self.consumer_high_water = self.consumer_high_water.max(other.consumer_high_water);
         self.never_struck += other.never_struck;
         for (sum, count) in self.injected.iter_mut().zip(other.injected) {

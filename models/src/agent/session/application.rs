@@ -107,8 +107,19 @@ struct Held {
     counts: bool,
     /// When it was sent, if it counts and says so.
     sent: Option<Time>,
+    /// When it came.
+    came: Time,
     /// Octets for the application.
     octets: u64,
+}
+
+impl Held {
+    /// Its application is done with it.
+    fn done(self, stats: &mut SessionStats, now: Time) {
+        if let Some(sent) = self.sent {
+            stats.taken(sent, self.came, now);
+        }
+    }
 }
 
 /// One application of a node: what a flow of session management is there.
@@ -314,7 +325,7 @@ impl Application {
             self.stats.octets_forgotten += taker.held().map(|held| held.octets).sum::<u64>();
             taker.waiting.clear();
             if let Some(held) = &mut taker.serving {
-                *held = Held { counts: false, sent: None, octets: 0 };
+                *held = Held { counts: false, sent: None, came: Time(0), octets: 0 };
             }
             taker.stopped = false;
         }
@@ -420,8 +431,9 @@ impl Seat<'_> {
             Action::Command(number) => self.command(cx, number),
             Action::Consumed => {
                 if let Some(taker) = &mut self.app.consumer {
-                    let served = taker.serving.take();
-                    self.done_with(cx, served.and_then(|held| held.sent));
+                    if let Some(held) = taker.serving.take() {
+                        held.done(&mut self.app.stats, Time(cx.fabric_now));
+                    }
                     self.take_next(cx);
                 }
             }
@@ -748,7 +760,8 @@ impl Seat<'_> {
         let Some(taker) = &mut self.app.consumer else {
             return self.done_with(cx, sent);
         };
-        taker.waiting.push_back(Held { counts, sent, octets: octets.len().saturating_sub(header) as u64 });
+        let (came, octets) = (Time(cx.fabric_now), octets.len().saturating_sub(header) as u64);
+        taker.waiting.push_back(Held { counts, sent, came, octets });
         // What it takes up at once does not wait.
         self.take_next(cx);
         let Some(taker) = &mut self.app.consumer else { return };
@@ -812,7 +825,8 @@ impl Seat<'_> {
     /// Nobody has to do anything more with a PDU that was sent then.
     pub fn done_with(&mut self, cx: &Cx<'_>, sent: Option<Time>) {
         if let Some(sent) = sent {
-            self.app.stats.taken(sent, Time(cx.fabric_now));
+            let now = Time(cx.fabric_now);
+            self.app.stats.taken(sent, now, now);
         }
     }
 
@@ -832,9 +846,7 @@ impl Seat<'_> {
         {
             let time = taker.service.draw();
             if time == 0 {
-                if let Some(sent) = held.sent {
-                    self.app.stats.taken(sent, Time(cx.fabric_now));
-                }
+                held.done(&mut self.app.stats, Time(cx.fabric_now));
             } else {
                 taker.serving = Some(held);
                 let at = cx.fabric_now + time;

@@ -194,7 +194,7 @@ impl Seat<'_> {
             self.app.stats.data_messages += 1;
             self.app.stats.data_until = Time(cx.fabric_now);
         }
-        let part = data.then(|| self.part(&transmit, headless));
+        let part = data.then(|| self.part(cx.fabric_now, &transmit, headless));
         let mut message = Message { transmit, data: part, headless, since: cx.fabric_now, doubled: false };
         if self.app.launcher.held.is_some() {
             let words = words(&message);
@@ -273,7 +273,7 @@ impl Seat<'_> {
     }
 
     /// What of its PDU a message of data is. `headless`: it has no command of its own.
-    fn part(&mut self, transmit: &Transmit, headless: bool) -> Part {
+    fn part(&mut self, now: u64, transmit: &Transmit, headless: bool) -> Part {
         let ends = !matches!(transmit.order, Order::Part { last: false, .. });
         let octets = &transmit.octets;
         let beginning = match Parsed::parse(octets, Mode::NonValidation) {
@@ -292,6 +292,9 @@ impl Seat<'_> {
             Some(known) => Part { ends, ..known },
             None => {
                 launcher.pdus += 1;
+                if let Some(sent) = sent {
+                    self.app.stats.begins(sent, Time(now));
+                }
                 Part { ends, sent, pdu: launcher.pdus }
             }
         };
