@@ -832,6 +832,8 @@ fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window 
                 _ => whole(rule, silent),
             };
         }
+        // Nothing arrives any more, though something is on its way: who stands still is in no steady state.
+        let steady = steady && !silence;
         Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended, runs_out: false }
     };
     match warmup {

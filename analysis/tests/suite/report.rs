@@ -103,6 +103,24 @@ fn a_warmup_that_the_collector_does_not_know_rounds_up_and_says_so() {
     assert!(report.window.from_ps == 0 && !report.window.steady);
 }
 
+/// Packets arrive up to 40 us, and then one stands in the fabric for ever: what is measured from 100 us on is
+/// no steady state, though nothing changes in it. With as much on its way and arrivals to the end it is one.
+#[test]
+fn who_stands_still_is_not_steady() {
+    for (until, steady) in [(100, false), (5_000, true)] {
+        let mut data = run_of(&regular(0, until), Warmup::Fixed(100_000_000), LENGTH.0);
+        data.outcome.injected += 1;
+        data.outcome.in_flight = 1;
+        let report = VariantReport::new(data);
+        assert_eq!(
+            (report.window.steady, report.flows[0].delivered.packets > 0),
+            (steady, steady),
+            "{:?}",
+            report.window
+        );
+    }
+}
+
 /// A flow that ends has one rate: 256 octets in each 400 ns are 5.12 Gb/s, however long the run goes on after
 /// it, and whatever is cut off at its beginning.
 #[test]
