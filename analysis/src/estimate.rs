@@ -150,6 +150,13 @@ pub(crate) fn any_quantile_samples(q: f64) -> u64 {
     if outer < 1.0 { quantile_samples(outer) } else { 1 }
 }
 
+/// Which of `n` values in rising order the quantile is, from 1 on: the first that a share `q` of them do not
+/// exceed.
+pub(crate) fn quantile_rank(q: f64, n: u64) -> u64 {
+    // A share of n that is a whole number may be a little more than that in digits of two.
+    (libm::ceil(q * n as f64 * (1.0 - 1e-12)) as u64).max(1)
+}
+
 /// Whether a change of means over `arrived` says anything, where so many others are missing: these few are
 /// who came through, and of fewer than the median takes ([`quantile_samples`]) nothing bounds even what is
 /// in their middle. If nobody is missing they are all that there is to know.

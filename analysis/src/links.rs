@@ -110,7 +110,8 @@ fn never_struck(report: &VariantReport) -> u64 {
         let link = &config.links[symbolic.link as usize];
         symbolic.damage.iter().zip([link.a, link.b])
     });
-    let planned = sides.filter(|(damage, _)| damage.errors.is_none());
+    let planned =
+        sides.filter(|(damage, _)| damage.errors.as_ref().is_none_or(|errors| errors.probability.0 == 0));
     let missing = |(damage, end): (&Damage, (u32, u8))| {
         let all = (damage.packets.len() + damage.symbols.len()) as u64;
         all.saturating_sub(struck.get(&end).copied().unwrap_or(0))

@@ -91,7 +91,6 @@ struct Known {
     flow: u16,
     destination: u32,
     payload: u16,
-    wire: u16,
 }
 
 /// Keeps what tracks show.
@@ -99,8 +98,8 @@ struct Known {
 pub struct Tracks {
     config: Arc<FabricConfig>,
     filter: Filter,
-    /// By device and port: link, and device at the other end.
-    links: BTreeMap<(u32, u8), (usize, u32)>,
+    /// By device and port: the device at the other end.
+    links: BTreeMap<(u32, u8), u32>,
     known: BTreeMap<PacketId, Known>,
     /// When a packet was at a device, and where its time had gone until then.
     there: BTreeMap<(PacketId, u32), (Time, Parts)>,
@@ -115,9 +114,9 @@ impl Tracks {
     #[must_use]
     pub fn new(config: Arc<FabricConfig>, filter: Filter) -> Self {
         let mut links = BTreeMap::new();
-        for (number, link) in config.links.iter().enumerate() {
-            links.insert(link.a, (number, link.b.0));
-            links.insert(link.b, (number, link.a.0));
+        for link in &config.links {
+            links.insert(link.a, link.b.0);
+            links.insert(link.b, link.a.0);
         }
         Self {
             config,
@@ -141,27 +140,51 @@ impl Tracks {
         self.steps.entry(track).or_default().push((at, change));
     }
 
-    /// A packet leaves a device.
-    fn started(&mut self, at: Time, id: PacketId, (device, port): (u32, u8), until: Time, parts: Parts) {
+    /// A packet leaves a device; `again`: its link repeats it, for which it waits in no queue.
+    fn started(
+        &mut self,
+        (at, id): (Time, PacketId),
+        (device, port): (u32, u8),
+        [ends, until]: [Time; 2],
+        again: bool,
+        parts: Parts,
+    ) {
         let Some(known) = self.known.get(&id).cloned() else { return };
-        let Known { flow, destination, payload, wire } = known;
-        let (link, to) = self.links[&(device, port)];
+        let Known { flow, destination, payload } = known;
+        let to = self.links[&(device, port)];
         let (came, before) = self.there.get(&(id, device)).copied().unwrap_or((at, Parts::default()));
-        self.there.insert((id, to), (until, parts));
+        let earlier = self.there.insert((id, to), (until, parts)).filter(|_| again);
         if !self.filter.passes(at, &[device], Some(flow)) {
             return;
         }
-        let link = &self.config.links[link];
-        let characters = u64::from(link.packet_octets(wire.into())) + u64::from(link.symbol_chars);
-        let ends = Time(at.0 + characters * link.char_ps.0 / link.char_ps.1);
-        let spent = difference(&parts, &before);
+        let spent = difference(&parts, &earlier.map_or(before, |(_, parts)| parts));
         let packet = Packet { id, flow, destination, payload, spent };
         // What a switch stores first does not wait before it is there.
         let came = Time(came.0 + stored(&spent, at, until));
-        self.mark(Track::Sends(device, port), at, Mark::Begin(packet));
-        self.mark(Track::Sends(device, port), ends, Mark::End);
-        self.step(Track::Waiting(device, port), came, 1);
-        self.step(Track::Waiting(device, port), at, -1);
+        let sends = Track::Sends(device, port);
+        // One that goes round comes here anew, after its last start.
+        let begun = self.last_slice(sends).filter(|(begun, last)| *last == id && came <= *begun);
+        let begun = begun.filter(|_| !again).map(|(begun, _)| begun);
+        if begun.is_some() {
+            // It has not left then after all.
+            let marks = self.marks.entry(sends).or_default();
+            marks.truncate(marks.len() - 2);
+        }
+        self.mark(sends, at, Mark::Begin(packet));
+        self.mark(sends, ends, Mark::End);
+        if !again {
+            // It has waited for this start where it waited for the one that came to nothing.
+            self.step(Track::Waiting(device, port), begun.unwrap_or(came), 1);
+            self.step(Track::Waiting(device, port), at, -1);
+        }
+    }
+
+    /// The last slice of a track: when it begins, and of which packet it is.
+    fn last_slice(&self, sends: Track) -> Option<(Time, PacketId)> {
+        match &self.marks.get(&sends)?[..] {
+            [.., (at, Mark::Begin(packet)), (_, Mark::End)] => Some((*at, packet.id)),
+            _ => None,
+        }
     }
 
     /// The file, and how many packets and other marks are in it.
@@ -307,12 +330,12 @@ impl Probe for Tracks {
 
     fn packet(&mut self, at: Time, id: PacketId, step: &PacketStep) {
         match *step {
-            PacketStep::Created { destination, flow, payload, wire, .. } => {
-                self.known.insert(id, Known { flow, destination, payload, wire });
+            PacketStep::Created { destination, flow, payload, .. } => {
+                self.known.insert(id, Known { flow, destination, payload });
                 self.there.insert((id, id.source), (at, Parts::default()));
             }
-            PacketStep::Started { device, port, until, parts } => {
-                self.started(at, id, (device, port), until, parts);
+            PacketStep::Started { device, port, ends, again, until, parts } => {
+                self.started((at, id), (device, port), [ends, until], again, parts);
             }
             PacketStep::Ended { device, parts } => {
                 if let Some(known) = self.known.get(&id)

@@ -5,7 +5,7 @@
 //! link it is a row of ports. So what is required is what is shown, and nothing is measured twice.
 
 use crate::collect::Spread;
-use crate::estimate::any_quantile_samples;
+use crate::estimate::{any_quantile_samples, quantile_rank};
 use crate::flows::{self, Pick, TimesRow};
 use crate::level::{self, MESSAGES, PACKETS, TRIPS, among_arrived, come_share, users_share};
 use crate::metric::{Kind, Row};
@@ -341,9 +341,8 @@ impl At {
         let mean = || (!times.is_empty()).then(|| ratio(sum_ps(times), times.len() as u128));
         let max = || times.last().map(|&ps| ps as f64);
         let quantile = |q: f64| {
-            // A share of n that is a whole number may be a little more than that in digits of two.
-            let place = libm::ceil(q * times.len() as f64 * (1.0 - 1e-12)) as usize;
-            times.get(place.saturating_sub(1)).map(|&ps| ps as f64)
+            let rank = quantile_rank(q, times.len() as u64);
+            times.get(rank as usize - 1).map(|&ps| ps as f64)
         };
         self.pick(arrived, mean, max, quantile)
     }
@@ -566,6 +565,7 @@ impl JudgedSummary {
 #[cfg(test)]
 mod tests {
     use super::At;
+    use crate::collect::{LATENCY_UNIT_PS, Spread};
 
     /// Of n times 1, 2, ... n the percentile p is the smallest that p of a hundred do not exceed: p n / 100
     /// where that is whole, 7 of 70 for a tenth.
@@ -577,6 +577,23 @@ mod tests {
                 let found = At::Quantile(p as f64 / 100.0).among(&times, 1.0);
                 assert_eq!(found, Some((p * n).div_ceil(100) as f64), "p{p} of {n}");
             }
+        }
+    }
+
+    /// Likewise of a histogram, which knows these values exactly, and of 99.9 %: 1 998 of 2 000.
+    #[test]
+    fn percentiles_of_a_histogram_are_those_of_the_list() {
+        for n in [1, 99, 100, 101, 200, 1_000, 2_000] {
+            let mut spread = Spread::default();
+            for value in 1..=n {
+                spread.histogram.record(value * LATENCY_UNIT_PS).unwrap();
+            }
+            (spread.min, spread.max) = (0, u64::MAX);
+            let rank = |q: f64| spread.quantile_at_least(q).unwrap() / LATENCY_UNIT_PS;
+            for p in 1..100 {
+                assert_eq!(rank(p as f64 / 100.0), (p * n).div_ceil(100), "p{p} of {n}");
+            }
+            assert_eq!(rank(99.9 / 100.0), (999 * n).div_ceil(1_000), "{n}");
         }
     }
 }

@@ -354,13 +354,13 @@ const ENDPOINTS: Columns<usize, 7> = [
     }),
     Column::new(
         "offered_packets",
-        "packets of flows created here; accesses to registers are no flow",
+        "packets created here, accesses to registers and their answers too",
         |report, &device| whole(report.run.collector.endpoint_totals()[device].offered_packets),
     ),
     Column::new("offered_octets", "their payload", |report, &device| {
         whole(report.run.collector.endpoint_totals()[device].offered_payload)
     }),
-    Column::new("delivered_packets", "packets of flows that arrived here", |report, &device| {
+    Column::new("delivered_packets", "packets that arrived here, of these too", |report, &device| {
         whole(report.run.collector.endpoint_totals()[device].delivered_packets)
     }),
     Column::new("delivered_octets", "their payload", |report, &device| {

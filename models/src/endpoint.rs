@@ -394,7 +394,7 @@ impl Endpoint {
             }
         }
         if links.observe.probe.follows_packets() {
-            links.tell_started(port, packet, Time(flight.start), flight.arrival.time());
+            links.tell_started(port, packet, &flight, false);
         }
         let tx = &mut links.ports[port.index()].tx;
         if let Some(pointer) = tx.pointers.get_mut(usize::from(priority)) {

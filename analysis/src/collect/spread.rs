@@ -1,5 +1,6 @@
 //! Distributions: counted while the simulation runs, read as histograms afterwards.
 
+use crate::estimate::quantile_rank;
 use hdrhistogram::Histogram;
 use std::ops::Range;
 
@@ -58,7 +59,10 @@ impl Spread {
         if self.histogram.is_empty() {
             return None;
         }
-        Some(self.histogram.value_at_quantile(q).clamp(self.min, self.max))
+        // The histogram takes the next rank for some shares that are whole numbers of values.
+        let values = self.histogram.len();
+        let between = (quantile_rank(q, values) as f64 - 0.5) / values as f64;
+        Some(self.histogram.value_at_quantile(between).clamp(self.min, self.max))
     }
 
     /// Likewise the smallest value that it may be: times are counted in steps, of which

@@ -107,7 +107,8 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
     }
     let users = &flow["users"];
     let level = if level == "messages" { users["carried_by"].as_str().unwrap_or(level) } else { level };
-    let level = if share.is_some() { format!("{level} that arrived") } else { level.to_owned() };
+    let arrived = share.is_some() && unit == level;
+    let level = if arrived { format!("{level} that arrived") } else { level.to_owned() };
     let of_users = of_users(users);
     let share = |cause: Cause| real(&parts[cause.name()]["share"]);
     let mut causes: Vec<(Cause, f64)> = Cause::ALL.into_iter().map(|cause| (cause, share(cause))).collect();

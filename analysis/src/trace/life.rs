@@ -152,19 +152,21 @@ impl Life {
                     ));
                     line(format_args!("{:>17}  {source}  created", instant(*at)));
                 }
-                PacketStep::Started { device, port, until, .. } => {
+                PacketStep::Started { device, port, until, again, .. } => {
                     let place = names.port(*device, *port);
                     if json {
-                        line(format_args!(
-                            "{}",
-                            json!({
-                                "step": "started", "at_ps": at.0, "device": names.device(*device),
-                                "port": port, "until_ps": until.0 + late, "causes_ps": causes(spent),
-                            })
-                        ));
+                        let mut told = json!({
+                            "step": "started", "at_ps": at.0, "device": names.device(*device),
+                            "port": port, "until_ps": until.0 + late, "causes_ps": causes(spent),
+                        });
+                        if *again {
+                            told["again"] = true.into();
+                        }
+                        line(format_args!("{told}"));
                         continue;
                     }
-                    line(format_args!("{:>17}  {place}  starts {}", instant(*at), start(spent)));
+                    let words = if *again { started_again(spent) } else { start(spent) };
+                    line(format_args!("{:>17}  {place}  starts {words}", instant(*at)));
                 }
                 PacketStep::Ended { device, parts } => {
                     let name = names.device(*device);
@@ -227,8 +229,11 @@ impl Life {
             let before = |device| there.get(device).map_or_else(Parts::default, |(_, parts)| *parts);
             let mut spent = Parts::default();
             match step {
-                PacketStep::Started { device, port, until, parts } => {
-                    spent = difference(parts, &before(device));
+                PacketStep::Started { device, port, until, parts, again, .. } => {
+                    let to = next.get(&(*device, *port));
+                    // What is sent again has spent what came on top since it left first.
+                    let earlier = to.filter(|_| *again).unwrap_or(device);
+                    spent = difference(parts, &before(earlier));
                     let late = stored(&spent, *at, *until);
                     if let Some((led, parts)) = there.get_mut(device).filter(|_| late > 0) {
                         spent[Cause::Serialization] -= late;
@@ -236,7 +241,7 @@ impl Life {
                         all[*led].0[Cause::Serialization] += late;
                         all[*led].1 += late;
                     }
-                    if let Some(to) = next.get(&(*device, *port)) {
+                    if let Some(to) = to {
                         there.insert(*to, (n, *parts));
                     }
                 }
@@ -262,6 +267,19 @@ impl Probe for Life {
             self.arrived = id == self.id;
         }
         if id == self.id {
+            if let PacketStep::Started { device, port, again: false, .. } = *step {
+                // Something came between, so an earlier start there was none; one that goes round has left
+                // another device since.
+                let others = self
+                    .steps
+                    .iter()
+                    .rposition(|(_, known)| start_of(known).is_some_and(|at| at.0 != device));
+                let mut place = 0;
+                self.steps.retain(|(_, known)| {
+                    place += 1;
+                    others.is_some_and(|last| place <= last) || start_of(known) != Some((device, port))
+                });
+            }
             self.steps.push((at, *step));
             self.ends += usize::from(ended);
         }
@@ -274,6 +292,14 @@ impl Probe for Life {
         if event.fact == ProtocolFact::Retried && self.arrived {
             self.refused |= self.steps.last().is_some_and(here);
         }
+    }
+}
+
+/// The device and the port of a start.
+fn start_of(step: &PacketStep) -> Option<(u32, u8)> {
+    match step {
+        PacketStep::Started { device, port, .. } => Some((*device, *port)),
+        PacketStep::Created { .. } | PacketStep::Ended { .. } => None,
     }
 }
 
@@ -311,5 +337,13 @@ fn start(parts: &Parts) -> String {
     match listed(parts, |cause| !moves(cause)) {
         waited if waited.is_empty() => format!("on the wire at once; then {then}"),
         waited => format!("on the wire after {waited}; then {then}"),
+    }
+}
+
+/// A start on a wire that repeats one before: what the packet waited for since then.
+fn started_again(parts: &Parts) -> String {
+    match listed(parts, |_| true) {
+        waited if waited.is_empty() => "again at once".into(),
+        waited => format!("again after {waited}"),
     }
 }

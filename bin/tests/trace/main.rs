@@ -232,6 +232,42 @@ fn the_life_of_a_packet() {
     }
 }
 
+/// A packet that its link damages starts there twice: what it waited for in between is told with the second
+/// start, and makes it so much later. One that is made in the instant in which its link goes down starts
+/// once, when that is back: it was to leave before, and has not.
+#[test]
+fn a_repetition_is_a_start_of_its_own() {
+    let steps = |faults: &str| -> Vec<serde_json::Value> {
+        let scenario = format!(
+            r#"{{"name": "z", "run": {{"until": "10 us", "warmup": "0 ps"}}, "faults": {{{faults}}},
+            "topology": {{"single_switch": {{"ports": 2}}}},
+            "traffic": [{{"name": "f", "from": "ep/0", "to": "ep/1", "limit": 1,
+                "arrivals": {{"constant": {{"interval": "5 us", "phase": "400 ns"}}}}}}]}}"#
+        );
+        let (code, out, said) = riosim(&["trace", "-", "--packet", "1", "--json"], &scenario);
+        assert_eq!(code, Some(0), "{said}");
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let sound = steps("");
+    let at = |steps: &[serde_json::Value], n: usize| steps[n]["at_ps"].as_u64().unwrap();
+    let late = |steps: &[serde_json::Value]| at(steps, steps.len() - 1) - at(&sound, 3);
+    let damaged = steps(r#""corrupt": [{"device": "ep/0", "port": 0, "what": "packet", "nth": 1}]"#);
+    assert_eq!((sound.len(), damaged.len()), (4, 5), "{damaged:?}");
+    let again = &damaged[2];
+    assert_eq!((&again["device"], &again["again"]), (&"ep/0".into(), &true.into()));
+    let waited = at(&damaged, 2) - at(&damaged, 1);
+    assert_eq!(again["causes_ps"], serde_json::json!({"link retry or recovery": waited}));
+    assert_eq!(late(&damaged), waited);
+    assert_eq!(
+        at(&damaged, 3) - at(&damaged, 2),
+        at(&sound, 2) - at(&sound, 1),
+        "and at once from the switch"
+    );
+    let down = steps(r#""outages": [{"link": "ep/0", "at": "400 ns", "for": "1 us"}]"#);
+    assert_eq!((down.len(), &down[1]["again"]), (4, &serde_json::Value::Null), "{down:?}");
+    assert!(at(&down, 1) > 1_400_000 && late(&down) == at(&down, 1) - at(&sound, 1), "{down:?}");
+}
+
 /// 24 characters of 8 ns come in, of which the switch has the destination id after 7; 24 of 4 ns go out. It
 /// cannot cut that through: the rest is stored before the packet starts again, so the time is the one before,
 /// and each copy has what it took itself.

@@ -200,6 +200,24 @@ fn packets_are_slices_joined_by_flows() {
     assert_eq!(slices, 48, "24 packets, two links");
 }
 
+/// On a link of 10.3125 Gbaud a packet takes a fraction of a picosecond, which is carried on: each of ten
+/// that follow each other ends in the picosecond in which the next one begins.
+#[test]
+fn slices_that_follow_each_other_leave_no_gap() {
+    let scenario = r#"{"name": "z", "run": {"until": "10 us", "warmup": "0 ps"},
+        "topology": {"single_switch": {"ports": 2}}, "links": {"rate": "10.3125 Gbaud", "width": "1x"},
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"saturated": {}}, "limit": 10}]}"#;
+    let (_, events) = read(scenario, &[]);
+    let of = |kind: u64| {
+        let slices = events.iter().filter(|event| event.kind == kind && event.track == "/ep/0/ep/0 sends");
+        slices.map(|event| event.notes["at ps"]).collect::<Vec<u64>>()
+    };
+    let (begins, ends) = (of(1), of(2));
+    assert_eq!((begins.len(), &begins[1..]), (10, &ends[..9]));
+    let times: std::collections::BTreeSet<u64> = begins.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(times.len(), 2, "one picosecond more now and then: {times:?}");
+}
+
 /// Queues stop and go where the edges say, and what waits adds up to the waits.
 #[test]
 fn queues_and_counters() {

@@ -54,7 +54,7 @@ use std::collections::{BTreeSet, VecDeque};
 /// Most places that are kept without a look at which of them are over.
 const PLACES_MAX: usize = 64;
 
-/// Timeouts of a link after which it is said that errors let nothing through: one answer that is lost costs
+/// Timeouts of a link after which it is said that errors or outages let nothing through: one answer that is lost costs
 /// one of them, and that a few in a row are lost may be chance.
 const LOST_ANSWERS: u64 = 4;
 
@@ -186,7 +186,8 @@ pub(crate) struct End {
     told_again: bool,
     /// The partner has refused a packet and accepted none since.
     refused: bool,
-    /// When an error first kept a packet from the partner, or an answer was lost, since it last accepted one.
+    /// When an error or an outage first kept a packet from the partner, or an answer was lost, since it last
+    /// accepted one.
     troubled_since: Option<u64>,
     /// While the link initialises: the link port may have something to say.
     calls: bool,
@@ -276,7 +277,7 @@ impl<P: Build> Links<P> {
             let device = self.ports[port].rx.device;
             let mut stats = end.stats;
             stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
-            stats.down_ps += end.down_since.map_or(0, |since| now - since);
+            stats.down_ps += end.down_for(now);
             stats.failed = end.link.has_failed();
             totals.push((device, self.nodes.number(device, PortId::new(port as u32)), stats));
         }
@@ -478,11 +479,17 @@ impl End {
         self.held.iter().any(|held| held.sent && held.packet == packet)
     }
 
-    /// Since when errors have let no packet through to the partner, if it has been so for `patience` at least
-    /// and for so long that it is no matter of a few answers.
+    /// Since when errors and outages have let no packet through to the partner, if it has been so for
+    /// `patience` at least and for so long that it is no matter of a few answers. Outages do not count.
     pub fn troubled_since(&self, now: u64, patience: u64) -> Option<u64> {
         let answers = LOST_ANSWERS.saturating_mul(self.link.config().link_timeout);
-        self.troubled_since.filter(|since| now - since >= patience.max(answers))
+        let since = self.troubled_since? + self.down_for(now);
+        (now - since >= patience.max(answers)).then_some(since)
+    }
+
+    /// For how long the link has not been up, if it is not.
+    fn down_for(&self, now: u64) -> u64 {
+        self.down_since.map_or(0, |since| now - since)
     }
 
     /// The output side has an error to recover from: it matters to packets that were sent, and to those that

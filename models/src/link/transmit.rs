@@ -376,12 +376,15 @@ impl<P: Build> Links<P> {
 
     /// Who follows packets is told that one begins to leave.
     #[cold]
-    pub fn tell_started(&mut self, port: PortId, packet: u32, at: Time, until: Time) {
+    pub fn tell_started(&mut self, port: PortId, packet: u32, flight: &Flight, again: bool) {
         let device = self.ports[port.index()].rx.device;
         let number = self.nodes.number(device, port);
         let record = &self.packets[packet];
         let (id, parts) = (record.id(), record.parts(self.packets.late.of(packet)));
-        self.observe.probe.packet(at, id, &PacketStep::Started { device, port: number, until, parts });
+        let ends = Time(flight.start + flight.stored + u64::from(flight.behind));
+        let until = flight.arrival.time();
+        let step = PacketStep::Started { device, port: number, ends, again, until, parts };
+        self.observe.probe.packet(Time(flight.start), id, &step);
     }
 }
 

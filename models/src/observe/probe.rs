@@ -494,6 +494,11 @@ pub enum PacketStep {
         device: u32,
         /// Port through which it leaves.
         port: u8,
+        /// When its last character leaves, if nothing cuts it short.
+        ends: Time,
+        /// Its link sends it again. If it does not, an earlier start at this port has come to nothing: something
+        /// came in between.
+        again: bool,
         /// When the next device may do something with it: its pipeline is done, or the last bit is there.
         until: Time,
         /// Where the time from its creation to `until` went. (A packet that a cut-through switch has to store

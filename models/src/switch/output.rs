@@ -214,7 +214,7 @@ impl<S: Ports> Switch<S> {
             self.started_specially(links, cx, port, packet, &flight);
         }
         if links.observe.probe.follows_packets() {
-            links.tell_started(port, packet, Time(flight.start), flight.arrival.time());
+            links.tell_started(port, packet, &flight, false);
         }
         self.started(links, cx, port, input, share, priority, stored);
         if links.unfolded || links.ports[index].tx.waiting > 0 {

@@ -40,7 +40,7 @@ enum Reason {
     Forced(u8),
     /// The link is down, or its ends have given up.
     NoLink,
-    /// Errors strike again and again, and let nothing through.
+    /// Errors or outages strike again and again, and let nothing through.
     Errors,
     /// No credit; this packet holds a buffer of the neighbour, if one does.
     NoCredit(Option<Spot>),
@@ -342,9 +342,9 @@ impl<'a, P: Build> View<'a, P> {
         self.of(port).links.cut_off_since(port).is_some_and(|since| since > t)
     }
 
-    /// Since when errors have let nothing through to the neighbour of this packet, if that is as long as a
-    /// packet may wait, and the packet has waited for that long. Recovery is work as long as something comes
-    /// of it.
+    /// Since when errors or outages have let nothing through to the neighbour of this packet, if that is as
+    /// long as a packet may wait, and the packet has waited for that long. Recovery is work as long as
+    /// something comes of it.
     fn troubled_since(&self, spot: Spot) -> Option<u64> {
         let record = self.record(spot);
         let links = &self.of(record.port).links;
@@ -382,7 +382,7 @@ impl<'a, P: Build> View<'a, P> {
         let why = match self.reason(spot) {
             Reason::Moving => "which is at work".to_string(),
             Reason::NoLink => "its link is down".to_string(),
-            Reason::Errors => "errors let nothing through its link".to_string(),
+            Reason::Errors => "errors or outages let nothing through its link".to_string(),
             Reason::Behind(_) => "behind another packet".to_string(),
             Reason::Stopped(p, holder) => {
                 let peer = path(self.across(port));

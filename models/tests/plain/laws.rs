@@ -433,7 +433,7 @@ fn continuous_traffic_goes_on_while_the_input_is_stopped() {
             _ => None,
         })
         .collect();
-    assert_eq!(starts, [0, T, 2 * T, 3 * T]);
+    assert_eq!(starts[..4], [0, T, 2 * T, 3 * T]);
     // The third is taken at once and waits behind the first; the last one, again, finds its buffer in use.
     let delivered: Vec<u64> = records
         .iter()
@@ -452,7 +452,7 @@ fn continuous_traffic_goes_on_while_the_input_is_stopped() {
     assert_eq!((cancelled, lost_on_link, lost_no_room), (1, 0, 1));
     assert!(not_accepted > 1);
     // Each time the second, and once the last.
-    assert_eq!(repeated, not_accepted + 1);
+    assert_eq!((repeated, starts.len() as u64), (not_accepted + 1, 4 + repeated));
 }
 
 /// docs/scenarios.md: "without `vc0_share` VC0 goes before all other channels", also before those that

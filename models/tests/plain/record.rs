@@ -201,7 +201,7 @@ impl Probe for Recorder {
             PacketStep::Created { destination, flow, priority, payload, wire } => {
                 self.0.push(Record::Created { at: at.0, id, destination, flow, priority, payload, wire });
             }
-            PacketStep::Started { device, port, until, parts } => {
+            PacketStep::Started { device, port, until, parts, .. } => {
                 self.0.push(Record::Started { at: at.0, device, port, id, until: until.0, parts });
             }
             PacketStep::Ended { .. } => {}

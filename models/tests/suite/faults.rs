@@ -177,6 +177,59 @@ fn a_short_outage_is_no_stall_and_costs_its_length() {
     }
 }
 
+/// The acknowledgement of the only packet is lost with its link, and while a link is down no time is over:
+/// the packet is sent again a timeout after it began, and each outage before that makes it later by as long
+/// as the link was not up, to the picosecond. Two of twenty begin before.
+#[test]
+fn outages_do_not_count_for_the_timeout_of_a_packet() {
+    let run = |outages: u64| {
+        let mut net = stream(0);
+        net.config.sources.clear();
+        net.constant(0, 0, 1, 10, 0).limit = 1;
+        for n in 0..outages {
+            let at = T + 50_000 + n * 90 * ROUND;
+            let fault = |at: u64, action| Fault { at: Time(at), link: 0, action };
+            net.config.faults.extend([fault(at, FaultAction::Down), fault(at + 10_000, FaultAction::Up)]);
+        }
+        let (log, outcome) = net.run(3_000 * ROUND);
+        assert_whole(&log, &outcome);
+        let end = link(&outcome, 0, 0);
+        assert_eq!((end.timeouts, end.downs), (outages.min(1), outages));
+        (log.deliveries[0].latency(), end.down_ps)
+    };
+    let (whole, (once, down), (often, _)) = (run(0).0, run(1), run(20));
+    assert_eq!(often - once, down);
+    let exchange = once - whole - 100 * ROUND - down;
+    assert!(exchange < 2 * ROUND, "a request and its answer: {exchange}");
+}
+
+/// A link that is up for half a packet at a time lets none through. That is a stall when it has been up for
+/// as long as a packet may stand (four timeouts are less here): the watchdog looks after each 20 periods,
+/// when the link has been up for a quarter of a packet again.
+#[test]
+fn a_link_that_cuts_every_packet_is_a_stall() {
+    let run = |outages: &mut dyn Iterator<Item = u64>, patience: u64, until: u64| {
+        let mut net = stream(60);
+        net.config.symbolic.iter_mut().for_each(|detail| detail.timeout = Duration(2 * ROUND));
+        net.config.stall_after = Some(Duration(patience));
+        let fault = |at: u64, action| Fault { at: Time(at), link: 0, action };
+        net.config.faults =
+            outages.flat_map(|at| [fault(at, FaultAction::Down), fault(at + T, FaultAction::Up)]).collect();
+        net.run(until)
+    };
+    let start = link(&run(&mut [T].into_iter(), 40 * T, 40 * T).1, 0, 0).down_ps - T;
+    let period = T + start + T / 2;
+    let patience = 20 * period;
+    assert!(patience > 4 * 2 * ROUND);
+    let (log, outcome) = run(&mut (0..1_000).map(|n| T / 4 + n * period), patience, 1_000 * period);
+    assert!(log.deliveries.is_empty());
+    let stall = outcome.stalls.first().expect("nothing gets through");
+    let last = stall.walk.last().unwrap();
+    assert!(last.ends_with("errors or outages let nothing through its link"), "{last}");
+    let law = (1..).map(|look| 20 * look).find(|periods| periods * T / 2 - T / 4 >= patience).unwrap();
+    assert_eq!(stall.at.0, law * period);
+}
+
 /// Packets stand at the link, and at their source for want of a buffer of the switch: two places, whoever
 /// looks after the buffers. With receiver-controlled flow control the first link carries repetitions for
 /// ever.
@@ -213,7 +266,7 @@ fn errors_that_let_nothing_through_are_what_the_walk_ends_at() {
         let answers = 4 * 100 * ROUND;
         for stall in &outcome.stalls {
             let last = stall.walk.last().unwrap();
-            assert!(last.ends_with("errors let nothing through its link"), "{last}");
+            assert!(last.ends_with("errors or outages let nothing through its link"), "{last}");
             assert!(!stall.cycle && stall.at.0 >= answers, "{stall:?}");
         }
         let first = outcome.stalls.first().expect("a stall is told").at.0;

@@ -31,6 +31,8 @@ pub(crate) struct Compiler<'a> {
     pub id_bits: u8,
     /// A host sets the fabric up.
     pub host: Option<Enumeration>,
+    /// Endpoints that this host cannot reach, because links are down from start to end.
+    pub cut_off: usize,
     /// Translators, and the parts of the fabric that they join.
     pub translation: Translation,
     seen: BTreeSet<(&'static str, String)>,
@@ -56,6 +58,7 @@ impl<'a> Compiler<'a> {
             dropped: BTreeMap::new(),
             id_bits: 8,
             host: None,
+            cut_off: 0,
             translation: Translation::default(),
             seen: BTreeSet::new(),
         }

@@ -38,15 +38,20 @@ pub(crate) fn expand(spec: &mut Spec) {
 ///
 /// Endpoints that it cannot reach get no id from it. They keep the one they would have if all links were up,
 /// or another that the host gives nobody. Where no way is left, routes are those of the fabric with all its
-/// links: such flows are packets like others, and what becomes of them is for the run to show.
-fn around(mut outline: Outline, down: &BTreeSet<usize>, whole: Plan) -> Plan {
+/// links: such flows are packets like others, and what becomes of them is for the run to show. With it, which
+/// devices it cannot reach.
+fn around(mut outline: Outline, down: &BTreeSet<usize>, whole: Plan) -> (Plan, Vec<usize>) {
     let mut link = 0..;
     outline.links.retain(|_| link.next().is_some_and(|link| !down.contains(&link)));
     let mut found = plan(&outline);
     let mut taken: BTreeSet<u32> = found.ids.iter().flatten().copied().collect();
+    let mut cut_off = Vec::new();
     for (device, &own) in whole.ids.iter().enumerate() {
         let Some(own) = own else { continue };
         let mut free = std::iter::once(own).chain(0..).filter(|id| taken.insert(*id));
+        if found.ids[device].is_none() {
+            cut_off.push(device);
+        }
         let Some(id) = found.ids[device].or_else(|| free.next()) else { continue };
         found.ids[device] = Some(id);
         for (table, whole) in found.tables.iter_mut().zip(&whole.tables) {
@@ -57,7 +62,7 @@ fn around(mut outline: Outline, down: &BTreeSet<usize>, whole: Plan) -> Plan {
             *entry = entry.or_else(|| whole.get(own as usize).copied().flatten());
         }
     }
-    found
+    (found, cut_off)
 }
 
 impl Compiler<'_> {
@@ -112,7 +117,9 @@ impl Compiler<'_> {
         let mut plan = plan(&outline);
         let down = self.down_throughout();
         if !down.is_empty() {
-            plan = around(outline, &down, plan);
+            let (found, cut_off) = around(outline, &down, plan);
+            plan = found;
+            self.warn_of_cut_off(&setup.host, &cut_off);
         }
         for &endpoint in &self.graph.endpoints {
             match plan.ids[endpoint] {
@@ -128,6 +135,21 @@ impl Compiler<'_> {
             }
         }
         Some(Enumeration { config, priority: *filled(&setup.priority), plan, writes: Vec::new() })
+    }
+
+    /// Endpoints get no id and no route from a host that cannot reach them.
+    fn warn_of_cut_off(&mut self, host: &str, cut_off: &[usize]) {
+        self.cut_off = cut_off.len();
+        if cut_off.is_empty() {
+            return;
+        }
+        let names = shortened(cut_off.iter().map(|&device| self.graph.nodes[device].name.as_str()));
+        let message = format!(
+            "with links that are down from start to end \"{host}\" cannot reach {names}: it gives no id there, and \
+             writes no route to there"
+        );
+        let finding = Diagnostic::warning("SC073", "/configure/fabric/host", message);
+        self.once(finding.help("an outage that ends, or another way"));
     }
 
     /// The tables that the host will write.

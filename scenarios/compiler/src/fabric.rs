@@ -65,6 +65,8 @@ pub struct Routes {
     pub turns: u32,
     /// How often an id is not reached from a switch with endpoints.
     pub lost: usize,
+    /// Endpoints that the host which sets the fabric up cannot reach.
+    pub cut_off: usize,
     /// Links that can wait for each other ([`channel_cycle`]).
     pub circle: Option<Vec<(u32, u8)>>,
     /// How VoQ messages can make links wait for each other though no route does; not looked for where there
@@ -93,11 +95,12 @@ impl Stopping {
 
 impl Routes {
     /// What a walk through this fabric has shown.
-    pub fn new(config: &FabricConfig, walk: &Walk) -> Self {
+    pub fn new(config: &FabricConfig, walk: &Walk, cut_off: usize) -> Self {
         let circle = channel_cycle(config, walk);
         Routes {
             turns: walk.turns.iter().flatten().map(|outputs| outputs.len()).sum(),
             lost: lost(config, walk).count(),
+            cut_off,
             stopping: if circle.is_none() { Stopping::new(config, walk) } else { None },
             circle,
         }

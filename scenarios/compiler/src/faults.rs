@@ -146,12 +146,19 @@ impl Compiler<'_> {
             let round =
                 2 * u128::from(own.propagation.0) + pipelines.iter().map(|&p| u128::from(p)).sum::<u128>();
             let timeout = TIMEOUT_MIN.max(4 * round + char_ps(128 * PACKET_CHARS_MAX)) as u64;
-            // Of the longest packet and of the symbol that acknowledges it.
-            let least = round + char_ps(PACKET_CHARS_MAX + 2 * u64::from(wire.symbol.delimiter_chars()));
+            // Of the longest packet and of the symbol that acknowledges it, when most lanes are lost.
+            let lanes = config.faults.iter().filter_map(|fault| match fault.action {
+                FaultAction::Lanes(left) if fault.link == link as u32 => Some(left),
+                _ => None,
+            });
+            let left = lanes.min().unwrap_or(own.lanes);
+            let chars = PACKET_CHARS_MAX + 2 * u64::from(wire.symbol.delimiter_chars());
+            let least = round + char_ps(chars * u64::from(own.lanes / left));
             let early = wire.timeout.filter(|given| u128::from(*given) < least).map(|given| {
+                let width = if left < own.lanes { format!("at {left}x ") } else { String::new() };
                 let message = format!(
-                    "a link timeout of {} is over before an acknowledgement can be there: the longest packet \
-                     and its acknowledgement take {}",
+                    "a link timeout of {} is over before an acknowledgement can be there: {width}the longest \
+                     packet and its acknowledgement take {}",
                     time_text(given),
                     time_text(least as u64)
                 );

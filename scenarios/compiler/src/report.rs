@@ -388,6 +388,10 @@ fn routes(variant: &Variant, out: &mut String) {
     let (config, routes) = (&*variant.config, &variant.routes);
     let wrong = fabric::check_next_hops(config);
     let lost = match routes.lost {
+        0 if routes.cut_off > 0 => {
+            let others = count(routes.cut_off, "endpoint");
+            format!("every id that the host gives is reached; it cannot reach {others}")
+        }
         0 => "every id is reached from every switch with endpoints".to_owned(),
         lost => format!("{lost} times an id is not reached from a switch with endpoints"),
     };

@@ -303,7 +303,7 @@ impl Compiler<'_> {
     /// Follows every route: does everything arrive, can the fabric deadlock?
     pub fn follow(&mut self, config: &FabricConfig) -> (fabric::Walk, fabric::Routes) {
         let walk = fabric::walk(config);
-        let routes = fabric::Routes::new(config, &walk);
+        let routes = fabric::Routes::new(config, &walk, self.cut_off);
         let accepted = *filled(&filled(&self.spec.routing).allow_deadlock);
         let name = |device: u32| config.devices[device as usize].path.as_str();
         let mut found = Vec::new();

@@ -191,6 +191,7 @@ impl<P: Build> Links<P> {
             record.left = now;
         }
         held.again = held.sent;
+        let again = held.again;
         if held.sent {
             end.stats.repeated += 1;
             end.stats.repeated_ps += length;
@@ -204,6 +205,10 @@ impl<P: Build> Links<P> {
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);
+        }
+        if self.observe.probe.follows_packets() {
+            let flight = Flight { start: now, stored: length, arrival, behind: 0 };
+            self.tell_started(port, packet, &flight, again);
         }
     }
 

@@ -234,7 +234,7 @@ impl<P: Build> Links<P> {
         if end.link.is_down() {
             return false;
         }
-        end.link.port_lost();
+        end.link.port_lost(now);
         // What has arrived goes on through the pipeline; the rest is lost on the way.
         let pipeline = timings[rx.timing as usize].pipeline;
         end.air.retain(|air| air.key.time().0 <= now + pipeline);
@@ -256,6 +256,10 @@ impl<P: Build> Links<P> {
             tx.voq_pending = false;
         }
         end.down_since = end.down_since.or(Some(now));
+        if end.has_sent() {
+            // What the link cuts off again and again gets through no more than what errors strike.
+            end.troubled_since.get_or_insert(now);
+        }
         rx.wire.silence(now);
         (end.before, end.last) = (None, None);
         if lost {

@@ -265,10 +265,12 @@ impl<P: Build> Links<P> {
                     return Some(News::Recovered);
                 }
                 LinkEvent::Up(_) => {
-                    end.troubled_since = None;
-                    if let Some(since) = end.down_since.take() {
-                        end.stats.down_ps += now - since;
-                    }
+                    let down = end.down_for(now);
+                    end.down_since = None;
+                    end.stats.down_ps += down;
+                    // While a link is down that says itself why nothing gets through.
+                    end.troubled_since = end.troubled_since.map(|since| since + down);
+                    end.troubled_since = end.troubled_since.filter(|_| end.has_sent());
                     return Some(News::Initialised);
                 }
                 LinkEvent::Down => end.stats.downs += 1,

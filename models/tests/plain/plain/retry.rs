@@ -4,6 +4,7 @@
 use super::channels::{KINDS, Turns, Vcs};
 use super::wire::{Due, Function};
 use super::{Event, Name, Port, World, class};
+use crate::record::Record;
 use models::config::PRIORITIES;
 use models::probe::Cause;
 use models::stats::LinkStats;
@@ -439,8 +440,10 @@ impl World<'_> {
             let sending = sending.get_or_insert(none);
             (sending.number, sending.end) = (number, end);
         }
+        let (id, parts, until) = (packet.id, packet.parts, end + propagation + pipeline);
+        self.records.push(Record::Started { at: now, device: d as u32, port: p as u8, id, until, parts });
         let arrival = Event::Arrival { packet: name, behind: 0, number };
-        self.post_to(d, peer, end + propagation + pipeline, class::ARRIVAL, arrival);
+        self.post_to(d, peer, until, class::ARRIVAL, arrival);
         if lasts {
             self.post(d, p, end, class::DONE, Event::Done { number });
         }

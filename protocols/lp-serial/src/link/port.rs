@@ -40,6 +40,8 @@ pub(super) struct Sent<P> {
 pub struct LinkPort<P> {
     pub(super) config: Config,
     pub(super) phase: Phase,
+    /// When the link was last lost.
+    pub(super) lost_at: u64,
     /// Flow control in use (while the link is not up: the best that this port can do).
     pub(super) flow: FlowControl,
     /// buf_status of VC0 in the last status while the link initialises.
@@ -146,6 +148,7 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         let optional = config.vcs[..channels].iter().map(|vc| Buffers::new(vc.buffers));
         Ok(Self {
             phase: Phase::Down,
+            lost_at: 0,
             flow: config.flow,
             first_status: config.form.parameter_max(),
             input: InputState::Normal,
@@ -273,15 +276,17 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         }
     }
 
-    /// Alignment is lost: nothing is sent or received, timers stand still. A packet on the wire, in either
-    /// direction, is cut; symbols that were due are lost, as on a wire that broke. A packet that was cut
-    /// here is sent anew, with its ackID, when the link is back: the partner has not taken it, and
-    /// answers nothing.
-    pub fn port_lost(&mut self) {
+    /// Alignment is lost at `now`: nothing is sent or received, and timers stand still, so for the
+    /// acknowledgement of a packet the time of an outage does not count. A packet on the wire, in either
+    /// direction, is cut; symbols that were due are lost, as on a wire that broke. A packet that was cut here
+    /// is sent anew, with its ackID, when the link is back: the partner has not taken it, and answers
+    /// nothing.
+    pub fn port_lost(&mut self, now: u64) {
         if self.phase == Phase::Down {
             return;
         }
         if self.phase.is_up() {
+            self.lost_at = now;
             self.events.push_back(LinkEvent::Down);
         }
         self.phase = Phase::Down;
@@ -325,7 +330,8 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
         }
         self.tell_optional_vcs();
         for sent in &mut self.sent {
-            sent.at = now;
+            // as long ago as it was when the link was lost
+            sent.at = now.saturating_sub(self.lost_at.saturating_sub(sent.at));
         }
         self.time_acknowledgement();
         self.timers

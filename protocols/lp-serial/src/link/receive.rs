@@ -2,6 +2,7 @@
 
 use super::config::PacketMeta;
 use super::event::{LinkEvent, Reception};
+use super::init::Phase;
 use super::outbox::Due;
 use super::port::LinkPort;
 use super::state::{InputAction, InputEvent, InputState};
@@ -81,11 +82,12 @@ impl<P: Clone + Debug + Eq + Hash> LinkPort<P> {
     /// The second function of an error-free symbol: called when the input side comes to it, in order with the
     /// packets. Most drivers call [`handle_symbol`](Self::handle_symbol).
     pub fn handle_stype1(&mut self, function: Stype1) {
-        if !self.phase.is_up() {
-            if function == Stype1::LinkRequest(LinkRequest::InputStatus) {
-                self.link_requested();
+        match self.phase {
+            Phase::Up => {}
+            Phase::Initialising { .. } if function == Stype1::LinkRequest(LinkRequest::InputStatus) => {
+                return self.link_requested();
             }
-            return;
+            Phase::Initialising { .. } | Phase::Down => return,
         }
         match function {
             Stype1::StartOfPacket => self.arriving = true,

@@ -62,7 +62,7 @@ pub fn run(bytes: &[u8]) {
         match bytes.next() % 12 {
             0 => port.port_initialized(),
             1 if bytes.next() == 0 => {
-                port.port_lost();
+                port.port_lost(now);
                 place = Place::Idle;
             }
             1..=3 => {

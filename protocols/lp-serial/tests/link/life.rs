@@ -16,6 +16,7 @@ fn a_link_comes_up_by_counting_status() {
     let mut bench = Bench(LinkPort::new(vcs(2, VcConfig::default())).unwrap());
     bench.0.submit(1, meta(0)).unwrap();
     bench.status(9);
+    bench.hear1(REQUEST);
     assert_eq!(bench.left(), None, "down: nothing is sent, nothing counts");
     bench.0.port_initialized();
     assert_eq!(bench.due(), [status(0, 6)]);
@@ -55,7 +56,7 @@ fn what_was_outstanding_survives_a_loss_of_the_link() {
     bench.0.submit(5, meta(0)).unwrap();
     bench.left();
     bench.events();
-    bench.0.port_lost();
+    bench.0.port_lost(0);
     assert_eq!(bench.events(), [LinkEvent::Down]);
     assert_eq!((bench.left(), bench.0.poll_timeout()), (None, None));
     assert_eq!(bench.0.input(), InputState::ErrorStopped);
@@ -74,6 +75,28 @@ fn what_was_outstanding_survives_a_loss_of_the_link() {
     assert_eq!(bench.left().unwrap().2, Some((5, 1)), "it has arrived, and the next one goes");
 }
 
+/// Time without a link does not count for an acknowledgement: sent at 0 with a timeout of 100, the link lost
+/// at 60 and again at 1 030, up at 1 000 and at 2 000, so with 60 and 30 behind it the timeout is over at 2
+/// 010.
+#[test]
+fn timers_stand_still_while_the_link_is_down() {
+    let mut bench = Bench::up(quiet(), 9);
+    bench.send(1);
+    assert_eq!(bench.0.poll_timeout(), Some(100));
+    for (lost, back, deadline) in [(60, 1_000, 1_040), (1_030, 2_000, 2_010)] {
+        bench.0.port_lost(lost);
+        assert_eq!(bench.0.poll_timeout(), None);
+        bench.0.port_initialized();
+        for _ in 0..STATUS_RECEIVED {
+            bench.0.handle_symbol(back, symbol(status(0, 9), NOP));
+        }
+        while !bench.0.is_up() {
+            bench.0.poll_transmit(back, Opportunity::IDLE).expect("statuses leave until they are counted");
+        }
+        assert_eq!(bench.0.poll_timeout(), Some(deadline));
+    }
+}
+
 /// Buffers that become free while the link is down are in the statuses of the initialisation, and one that
 /// becomes free after the last of these is told when the link is up.
 #[test]
@@ -84,7 +107,7 @@ fn what_is_freed_while_the_link_is_down_is_told() {
         bench.left();
     }
     let full = bench.0.buffers(0);
-    bench.0.port_lost();
+    bench.0.port_lost(0);
     bench.0.release(0);
     assert_eq!(bench.0.buffers(0).advertised(), full.advertised(), "there is nobody to tell");
     bench.0.port_initialized();
@@ -115,7 +138,7 @@ fn a_packet_that_a_lost_link_cuts_is_sent_when_it_is_back() {
             assert_eq!(bench.end().1, Stype1::Stomp);
         }
         bench.0.submit(6, meta(0)).unwrap();
-        bench.0.port_lost();
+        bench.0.port_lost(0);
         bench.0.port_initialized();
         for _ in 0..STATUS_RECEIVED {
             // Priority 0 takes one of four free buffers, and leaves three to others.

@@ -182,6 +182,13 @@ fn a_plan_leads_around_what_is_down_from_the_start() {
         let (config, pairs, outcome) = run(&value);
         let report = outcome.enumeration.expect("a host sets it up");
         assert_eq!((report.unnamed, report.astray), (lost, false), "{faults}");
+        // As many as that the check names beforehand, and it does not call routes whole.
+        let plan = scenarios::load(&value.to_string(), "x.json", &[]).unwrap();
+        assert_eq!(plan.variants[0].routes.cut_off as u64, lost, "{faults}");
+        let told = scenarios::check_report(&plan);
+        assert_eq!(told.contains("reached; it cannot reach"), lost > 0, "{told}");
+        let words = plan.warnings.render().replace("\n  │ ", " ");
+        assert_eq!(words.contains("\"ep/0\" cannot reach"), lost > 0, "{words}");
         let named: BTreeMap<u32, u32> =
             report.devices.iter().filter_map(|found| Some((found.device?, found.id?))).collect();
         let mut owned = BTreeMap::new();
