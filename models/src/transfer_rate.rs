@@ -430,7 +430,7 @@ impl TransferPath {
                 };
                 // What is known at the beginning of a Transfer need not be asked for. Where several go at a
                 // time the end of one tells the others as well.
-                let (several, each) = (job.at_a_time(), job.bytes.div_ceil(self.stu.into()));
+                let (several, each) = (job.at_a_time(), job.stus(self.stu));
                 let told = several.saturating_sub(1).saturating_mul(spare(slots)).saturating_add(1);
                 let questions = each.saturating_mul(several).saturating_sub(told) / spare(slots);
                 let all = asked.max(overtaken).saturating_mul(questions) / several.max(1);

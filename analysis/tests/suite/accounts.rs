@@ -582,12 +582,11 @@ fn who_has_no_queue_stops_nobody() {
     assert!(lost > 0 && lost + waiting == never && pdus["lost_unseen"] == 0, "{pdus}");
 }
 
-/// Three PDUs, one each 2 us, for an application that takes 5 us for each: with the way `w` they are done `w
-/// + 5`, `w + 10` and `w + 15` us after the first was sent, so `w + 8` us after they were on average, of
-/// which all but `w` is spent at the application. If one that waits stops the stream, the third waits at its
-/// source instead for a while: their application, which is never idle, is done no later, and both waits
-/// together are 8 us again, less that the answer to XON is on the link before the third, 16 characters of 400
-/// ps.
+/// Three PDUs, one each 2 us, for an application that takes 5 us for each: if their way takes `w`, the last
+/// one is done 15 us later than the first has come, and all are on average 8 us longer under way than `w`,
+/// which they spend at the application. If one that waits stops the stream, the third waits at its source
+/// instead for a while: their application, which is never idle, is done no later, and both waits together are
+/// 8 us again, less that the answer to XON is on the link before the third, 16 characters of 400 ps.
 #[test]
 fn the_time_of_a_pdu_is_told_in_parts() {
     let of = |stop_at: u32| {

@@ -237,6 +237,11 @@ impl TransferJob {
         u64::from(self.concurrent).min(self.count)
     }
 
+    /// Data frames of one of them, of `stu` octets each.
+    pub fn stus(&self, stu: u32) -> u64 {
+        self.bytes.div_ceil(stu.into())
+    }
+
     /// Blocks of all its Transfers over one connection that are enabled at a time, at most.
     pub fn enabled(&self) -> u64 {
         self.window().saturating_mul(self.at_a_time())

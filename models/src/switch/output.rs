@@ -14,7 +14,7 @@ use crate::observe::Build;
 use crate::packet::{NIL, UNSTAGED};
 use crate::ports::Ports;
 use lp_serial::Form;
-use sim_core::{EventList, Time};
+use sim_core::EventList;
 
 impl<S: Ports> Switch<S> {
     /// The receiver of `port` tells its neighbour about its buffers, because of an acknowledgement or a

@@ -116,7 +116,7 @@ fn all(pair: &Pair<'_>) -> u64 {
         true => job.count,
         false => job.at_a_time(),
     };
-    job.bytes.div_ceil(pair.stu.into()).saturating_mul(together)
+    job.stus(pair.stu).saturating_mul(together)
 }
 
 /// Frames that wait for the host of the destination at a time, at least, if it has places for them.

@@ -67,7 +67,7 @@ pub(super) fn warn(
         return;
     }
     // What is no more than the Slots needs no question.
-    let all = job.at_a_time().saturating_mul(job.bytes.div_ceil(way.stu().into()));
+    let all = job.at_a_time().saturating_mul(job.stus(way.stu()));
     let asks = job.notify && slots != u16::MAX && all > u64::from(slots.saturating_sub(2));
     let Some(timeout) = config.overtaking().filter(|_| asks) else { return };
     let timeout = Clock(software::ratio(c, device)).fabric(timeout);
