@@ -957,6 +957,8 @@ fn hosts_without_places_are_warned_of() {
     let alone = r#""operation": "read", "bytes": 40960, "stu": 1024, "count": 8, "window": 1"#;
     let puts =
         r#""operation": "put", "bytes": 1024, "stu": 1024, "count": 200, "concurrent": 16, "slots": 65535"#;
+    // All four frames of one operation come at once.
+    let get = r#""operation": "get", "bytes": 4096"#;
     let slow = r#", "tx_service": "1100 ns""#;
     for (senders, st, more, places, told) in [
         (1, once, "", 11, Some(12)),
@@ -970,6 +972,8 @@ fn hosts_without_places_are_warned_of() {
         (1, puts, "", 15, None),
         (1, alone, "", 5, Some(6)),
         (1, alone, "", 6, None),
+        (1, get, "", 2, Some(3)),
+        (1, get, "", 3, None),
         (3, once, "", 32, Some(33)),
         (3, once, "", 33, None),
         (3, long, "", 172, Some(174)),

@@ -123,16 +123,18 @@ fn all(pair: &Pair<'_>) -> u64 {
 ///
 /// While frames come, one after the other, it takes some. So many may be on their way at a time: each Block
 /// that was taken makes room for another, but its frames come a round trip later, and not all at once. Those
-/// of one Block do come at once.
+/// of one Block, or of an operation in a region, do come at once.
 fn waiting(pair: &Pair<'_>) -> u64 {
     let (way, job, rx) = (&pair.way, &pair.end.job, pair.destination.rx);
     let in_region = job.operation.is_in_region();
-    let block = if in_region { 1 } else { (1u64 << job.blocksize).div_ceil(pair.stu.into()) };
+    let block =
+        if in_region { job.stus(pair.stu) } else { (1u64 << job.blocksize).div_ceil(pair.stu.into()) };
     let away = way.round_trip().saturating_add((block - 1).saturating_mul(pair.pace()));
     let enabled = enabled_frames(job, pair.stu);
     // Nobody sends what takes Slots that the other end does not have.
-    let enabled = if in_region || job.notify { enabled.min(pair.slots.into()) } else { enabled };
+    let at_once = |frames: u64| if in_region || job.notify { frames.min(pair.slots.into()) } else { frames };
+    let enabled = at_once(enabled);
     let left = |frames: u64| left(frames, pair.pace(), [rx, way.data_span()]);
     let together = left(all(pair)).min(enabled.saturating_sub(away / rx));
-    together.max(left(all(pair).min(block)))
+    together.max(left(all(pair).min(at_once(block))))
 }
