@@ -235,8 +235,8 @@ pub(crate) fn fullest(hosts: &[HostSummary]) -> Option<String> {
     (fullest.rx_queue_mean.0 > 0.0).then(|| {
         let HostSummary { device, rx_queue_mean: Num(mean), rx_queue_max, .. } = fullest;
         format!(
-            "the fullest host, {device}, has {} in its queue on average (messages, PDUs and doorbells), at most \
-             {rx_queue_max}",
+            "the fullest host, {device}, has {} in its queue on average (messages, PDUs and doorbells), at \
+             most {rx_queue_max}",
             three_digits(*mean)
         )
     })

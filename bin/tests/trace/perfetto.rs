@@ -206,7 +206,8 @@ fn packets_are_slices_joined_by_flows() {
 fn slices_that_follow_each_other_leave_no_gap() {
     let scenario = r#"{"name": "z", "run": {"until": "10 us", "warmup": "0 ps"},
         "topology": {"single_switch": {"ports": 2}}, "links": {"rate": "10.3125 Gbaud", "width": "1x"},
-        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "arrivals": {"saturated": {}}, "limit": 10}]}"#;
+        "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1",
+            "arrivals": {"saturated": {}}, "limit": 10}]}"#;
     let (_, events) = read(scenario, &[]);
     let of = |kind: u64| {
         let slices = events.iter().filter(|event| event.kind == kind && event.track == "/ep/0/ep/0 sends");

@@ -54,8 +54,8 @@ use std::collections::{BTreeSet, VecDeque};
 /// Most places that are kept without a look at which of them are over.
 const PLACES_MAX: usize = 64;
 
-/// Timeouts of a link after which it is said that errors or outages let nothing through: one answer that is lost costs
-/// one of them, and that a few in a row are lost may be chance.
+/// Timeouts of a link after which it is said that errors or outages let nothing through: one answer that is
+/// lost costs one of them, and that a few in a row are lost may be chance.
 const LOST_ANSWERS: u64 = 4;
 
 /// When the symbols of an instant are put together.

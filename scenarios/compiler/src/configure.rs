@@ -145,8 +145,8 @@ impl Compiler<'_> {
         }
         let names = shortened(cut_off.iter().map(|&device| self.graph.nodes[device].name.as_str()));
         let message = format!(
-            "with links that are down from start to end \"{host}\" cannot reach {names}: it gives no id there, and \
-             writes no route to there"
+            "with links that are down from start to end \"{host}\" cannot reach {names}: it gives no id \
+             there, and writes no route to there"
         );
         let finding = Diagnostic::warning("SC073", "/configure/fabric/host", message);
         self.once(finding.help("an outage that ends, or another way"));
