@@ -496,8 +496,8 @@ pub enum PacketStep {
         port: u8,
         /// When its last character leaves, if nothing cuts it short.
         ends: Time,
-        /// Its link sends it again. If it does not, an earlier start at this port has come to nothing:
-        /// something came in between.
+        /// Its link sends it again. If it does not, a start at this port that was told since it came to the
+        /// device has come to nothing: something came in between.
         again: bool,
         /// When the next device may do something with it: its pipeline is done, or the last bit is there.
         until: Time,
