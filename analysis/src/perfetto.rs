@@ -337,6 +337,14 @@ impl Probe for Tracks {
             PacketStep::Started { device, port, ends, again, until, parts } => {
                 self.started((at, id), (device, port), [ends, until], again, parts);
             }
+            PacketStep::Cut { device, port } => {
+                let marks = self.marks.get_mut(&Track::Sends(device, port)).map(|marks| &mut marks[..]);
+                if let Some([.., (_, Mark::Begin(packet)), (ends, Mark::End)]) = marks
+                    && packet.id == id
+                {
+                    *ends = at;
+                }
+            }
             PacketStep::Ended { device, parts } => {
                 if let Some(known) = self.known.get(&id)
                     && self.filter.passes(at, &[device], Some(known.flow))

@@ -29,6 +29,8 @@ pub(crate) enum Shown {
     Count,
     /// Of picoseconds: as a share of the time that is told of.
     Share,
+    /// Of picoseconds: as a share of all of the run, for what goes on when everything has arrived.
+    ShareOfRun,
     /// Of picoseconds: as microseconds.
     Us,
 }
@@ -71,8 +73,8 @@ pub(crate) static PORT_ROWS: [PortRow; 20] = [
     ),
     row(
         "symbol_share",
-        "share of time in which the transmitter carried symbols of its own",
-        Shown::Share,
+        "share of the whole run in which the transmitter carried symbols of its own",
+        Shown::ShareOfRun,
         Total::None,
         |stats| stats.symbol_ps.into(),
     ),
@@ -190,6 +192,12 @@ impl<'a> Ports<'a> {
         ratio(self.sum(of), end * self.linked.len() as u128)
     }
 
+    /// Share of the whole run in which transmitters carried symbols of their own, mean over ports.
+    pub fn symbol_use(&self) -> f64 {
+        let end = u128::from(self.report.run.outcome.end.0);
+        ratio(self.sum(|stats| stats.symbol_ps.into()), end * self.linked.len() as u128)
+    }
+
     /// The first of the transmitters that carried packets for the longest share of the time, and that share.
     pub fn busiest(&self) -> (String, f64) {
         let longer = |best: &'_ Port, port: &'_ Port| port.2.packet_ps > best.2.packet_ps;
@@ -267,7 +275,7 @@ impl<'a> Ports<'a> {
             json!(Num(self.mean_share(|stats| stats.packet_ps.into()))),
             json!(Num(most)),
             json!(port),
-            json!(Num(self.mean_share(|stats| stats.symbol_ps.into()))),
+            json!(Num(self.symbol_use())),
             json!(self.report.run.outcome.packet_hops),
         ];
         for ([key, _], value) in FABRIC.iter().zip(of_fabric) {
@@ -300,7 +308,7 @@ impl<'a> Ports<'a> {
             Total::MostOfSwitches(_) => self.most(row.get, true),
             Total::MeanNumber(key) => return Some((key, json!(Num(ratio(self.sum(row.get), end.into()))))),
         };
-        Some((row.key()?, row.shown.json(number, end)))
+        Some((row.key()?, row.shown.json(number, self.report)))
     }
 }
 
@@ -322,7 +330,7 @@ const FABRIC: [[&str; 2]; 5] = [
     ["link_use_max_port", "its transmitter, `device:port`"],
     [
         "symbol_use_mean",
-        "share of time in which transmitters carried symbols of their own, mean over directions",
+        "share of the whole run in which transmitters carried symbols of their own, mean over directions",
     ],
     ["packet_hops", "packets that began to cross a link, once for each link on their way"],
 ];
@@ -364,18 +372,20 @@ pub(crate) fn notes() -> impl Iterator<Item = [String; 2]> {
 }
 
 impl Shown {
-    fn json(self, number: u128, end: u64) -> Value {
+    fn json(self, number: u128, report: &VariantReport) -> Value {
         match self {
             Shown::Count => json!(number as u64),
-            Shown::Share => json!(Num(ratio(number, end.into()))),
+            Shown::Share => json!(Num(ratio(number, report.active_ps().into()))),
+            Shown::ShareOfRun => json!(Num(ratio(number, report.run.outcome.end.0.into()))),
             Shown::Us => json!(Num(ratio(number, 1_000_000))),
         }
     }
 
-    fn cell(self, number: u128, end: u64) -> Cell {
+    fn cell(self, number: u128, report: &VariantReport) -> Cell {
         match self {
             Shown::Count => Cell::Whole(number as i128),
-            Shown::Share => Cell::Real(ratio(number, end.into())),
+            Shown::Share => Cell::Real(ratio(number, report.active_ps().into())),
+            Shown::ShareOfRun => Cell::Real(ratio(number, report.run.outcome.end.0.into())),
             Shown::Us => Cell::Real(number as f64 / 1e6),
         }
     }
@@ -391,7 +401,7 @@ fn linked(report: &VariantReport) -> Vec<Port> {
 
 impl PortRow {
     fn cell(&self, report: &VariantReport, port: &Port) -> Cell {
-        self.shown.cell((self.get)(&port.2), report.active_ps())
+        self.shown.cell((self.get)(&port.2), report)
     }
 }
 
@@ -477,7 +487,8 @@ mod tests {
                 name => name,
             };
             assert_eq!((row.get)(&STATS).to_string(), fields[field], "{}", row.name);
-            assert_eq!(matches!(row.shown, Shown::Share), row.name.ends_with("_share"), "{}", row.name);
+            let is_share = matches!(row.shown, Shown::Share | Shown::ShareOfRun);
+            assert_eq!(is_share, row.name.ends_with("_share"), "{}", row.name);
             assert_eq!(matches!(row.shown, Shown::Us), row.name.ends_with("_us"), "{}", row.name);
         }
     }

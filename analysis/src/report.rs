@@ -833,7 +833,8 @@ fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window 
             };
         }
         // Nothing arrives any more, though something is on its way: who stands still is in no steady state.
-        let steady = steady && !silence;
+        let still = last < from_ps.midpoint(to_ps) && outcome.in_flight > 0;
+        let steady = steady && !still;
         Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended, runs_out: false }
     };
     match warmup {

@@ -102,7 +102,8 @@ pub struct MeasuredSummary {
     /// Start.
     pub from_us: Num,
     /// End: that of the run, or the last arrival where all is over before it. Shares of time and means over
-    /// time of links, hosts and switches are of the time up to it.
+    /// time of links, hosts and switches are of the time up to it, but those of control symbols, which go on
+    /// when all has arrived.
     pub to_us: Num,
     /// How the start was chosen.
     pub warmup_rule: &'static str,

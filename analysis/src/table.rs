@@ -280,7 +280,7 @@ fn say_ports(report: &VariantReport, say: &mut dyn FnMut(std::fmt::Arguments<'_>
          symbols between packets take {:.2} %",
         100.0 * ports.mean_share(|stats| stats.packet_ps.into()),
         100.0 * most,
-        100.0 * ports.mean_share(|stats| stats.symbol_ps.into())
+        100.0 * ports.symbol_use()
     ));
     let count = |of: fn(&PortStats) -> u64| ports.sum(|stats| of(stats).into()) as u64;
     let xoff_edges = count(|stats| stats.xoff_edges);

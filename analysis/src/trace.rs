@@ -280,7 +280,7 @@ impl Probe for Tracer {
                 self.packets.push((at, id));
                 self.living.insert(id, at);
             }
-            PacketStep::Started { .. } => {}
+            PacketStep::Started { .. } | PacketStep::Cut { .. } => {}
             PacketStep::Ended { parts: None, .. } => self.lost = Some(self.born(id)),
             PacketStep::Ended { device, .. } => {
                 let packet = self.born(id);

@@ -177,11 +177,12 @@ fn endings<T: Copy, const N: usize>(
 }
 
 /// What follows the name of a model in a row: states and transitions, the first in so many columns, then
-/// endings in so many each, or why there are none.
+/// endings in so many each, or why there are none. `known`: whether its runs show what the last column says.
 fn cells<O: Copy + Ord, const N: usize>(
     row: Result<Endings<O>, String>,
     all: [O; N],
     (states, each): (usize, usize),
+    known: fn(&Endings<O>) -> bool,
 ) -> String {
     let row = match row {
         Ok(row) => row,
@@ -192,7 +193,11 @@ fn cells<O: Copy + Ord, const N: usize>(
         let cell = row.endings.get(&ending).map_or("-".into(), usize::to_string);
         let _ = write!(text, " {cell:>each$}");
     }
-    text + "  " + if row.live { "yes" } else { "no" }
+    text + match row.live {
+        true if known(&row) => "  yes",
+        true => "  not known",
+        false => "  no",
+    }
 }
 
 fn table(args: &ExploreArgs, models: &[Selected]) -> Result<String, String> {

@@ -375,7 +375,7 @@ fn conclude<S: Ports>(
         // Creations of exactly the last instant belong to the run, later ones do not.
         fabric.settle_until(cx, cx.key(), until.0);
         if ran_out {
-            fabric.watch_the_end(until);
+            fabric.watch_the_end(until, fabric.links.is_idle(cx));
         }
         let end = if drained { fabric.links.last_change().min(until) } else { until };
         fabric.links.settle_waits(cx, end.0);

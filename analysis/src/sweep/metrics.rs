@@ -99,8 +99,8 @@ const RUN_ROWS: &[RunRow] = &[
         "symbol_use_mean",
         "",
         "link use by symbols, mean",
-        "share of time in which transmitters carried symbols of their own, mean over directions",
-        |report| Ports::new(report).mean_share(|stats| stats.symbol_ps.into()),
+        "share of the whole run in which transmitters carried symbols of their own, mean over directions",
+        |report| Ports::new(report).symbol_use(),
     ),
     Row::count("voq_messages", "VoQ messages", "VoQ messages sent", |report| {
         Ports::new(report).voq_messages() as f64

@@ -168,6 +168,16 @@ impl Life {
                     let words = if *again { started_again(spent) } else { start(spent) };
                     line(format_args!("{:>17}  {place}  starts {words}", instant(*at)));
                 }
+                PacketStep::Cut { device, port } => {
+                    let place = names.port(*device, *port);
+                    if json {
+                        let device = names.device(*device);
+                        let told = json!({"step": "cut", "at_ps": at.0, "device": device, "port": port});
+                        line(format_args!("{told}"));
+                        continue;
+                    }
+                    line(format_args!("{:>17}  {place}  is cut short", instant(*at)));
+                }
                 PacketStep::Ended { device, parts } => {
                     let name = names.device(*device);
                     let total = parts.as_ref().map(Parts::total);
@@ -248,7 +258,7 @@ impl Life {
                 PacketStep::Ended { device, parts: Some(parts) } => {
                     spent = difference(parts, &before(device))
                 }
-                PacketStep::Created { .. } | PacketStep::Ended { .. } => {}
+                PacketStep::Created { .. } | PacketStep::Cut { .. } | PacketStep::Ended { .. } => {}
             }
             all.push((spent, 0));
         }
@@ -299,7 +309,7 @@ impl Probe for Life {
 fn start_of(step: &PacketStep) -> Option<(u32, u8)> {
     match step {
         PacketStep::Started { device, port, .. } => Some((*device, *port)),
-        PacketStep::Created { .. } | PacketStep::Ended { .. } => None,
+        PacketStep::Created { .. } | PacketStep::Cut { .. } | PacketStep::Ended { .. } => None,
     }
 }
 

@@ -582,6 +582,32 @@ fn who_has_no_queue_stops_nobody() {
     assert!(lost > 0 && lost + waiting == never && pdus["lost_unseen"] == 0, "{pdus}");
 }
 
+/// A packet arrives, and then a register is written 400 times, 20 ns each, so that a symbol of 8 characters,
+/// 3.2 ns, goes each time: of the whole run the port sends symbols for 3.2 in 20 ns, less what lies before
+/// and behind. No share is of a time in which that was not sent.
+#[test]
+fn symbols_behind_the_last_arrival_are_of_the_whole_run() {
+    let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "limit": 1, "size": 256,
+        "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}});
+    let mut scenario = star(3, "20 us", flow);
+    let write = |n: u64| json!({"at": format!("{} ns", 1_000 + 20 * n), "port": "sw:1", "xoff": n % 2 == 0});
+    let writes: Vec<Value> = (0..400).map(write).collect();
+    scenario["voq"] =
+        json!({"enabled": true, "generation_delay": "0 ps", "refresh": "off", "writes": writes});
+    let report = report(&scenario);
+    let told: Value =
+        serde_json::from_str(&analysis::Summary::new("s", std::slice::from_ref(&report)).to_json()).unwrap();
+    let end = told["variants"][0]["duration_us"].as_f64().unwrap();
+    let text = analysis::series::links_csv(std::slice::from_ref(&report));
+    let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = rows.next().unwrap();
+    let column = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    let row = rows.find(|row| row[column("port")] == "sw:0").unwrap();
+    let share: f64 = row[column("symbol_share")].parse().unwrap();
+    // 400 messages, and one status.
+    assert!(end > 9.0 && (share - 401.0 * 3.2e-3 / end).abs() < 1e-7, "{share} of {end} us");
+}
+
 /// Three PDUs, one each 2 us, for an application that takes 5 us for each: if their way takes `w`, the last
 /// one is done 15 us later than the first has come, and all are on average 8 us longer under way than `w`,
 /// which they spend at the application. If one that waits stops the stream, the third waits at its source

@@ -2,8 +2,8 @@
 
 use super::{MAX_STATES, cells, draw_path, endings, graph, legend, orders, select, shortest};
 use crate::cli::ExploreArgs;
-use analysis::explore::Order;
 use analysis::explore::linx::{Ending, Event, FAULTS, Fault, Linx, linx_row};
+use analysis::explore::{Endings, Order};
 use linx_riocm::Options;
 use std::fmt::Write;
 use std::path::Path;
@@ -48,14 +48,19 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
     for model in &models {
         let _ = write!(text, "{:<14} {:<5}", model.fault.name, model.order.name());
         let row = graph(model, MAX_STATES / 4).map(|graph| linx_row(&graph));
-        text += &cells(row, Ending::ALL, (10, 12));
+        // Of runs that are all cut nobody knows whether they would have come up.
+        let known = |row: &Endings<Ending>| {
+            row.endings.contains_key(&Ending::Up) || !row.endings.contains_key(&Ending::Cut)
+        };
+        text += &cells(row, Ending::ALL, (10, 12), known);
         text.push('\n');
     }
     text.push_str(
         "\nEach node sends one message and connects at any time.\n\
          states: different situations of both nodes and of the frames between them\n\
          transitions: events that lead from one to another\n\
-         always up again: whether both ends can come up from every state\n\
+         always up again: whether both ends can come up from every state; not known where every run that \
+         could is cut\n\
          In the cells between: in how many different states runs end so; - is none.\n",
     );
     let about = endings(Ending::ALL, Ending::name, Ending::about);
@@ -103,6 +108,13 @@ mod tests {
         let text = table(&args("none", "fifo")).unwrap();
         let row: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
         assert_eq!(row, ["none", "fifo", "64", "126", "1", "-", "-", "-", "-", "-", "-", "yes"]);
+    }
+
+    /// Without any connect beyond the first nobody comes up, so nobody knows.
+    #[test]
+    fn what_is_cut_is_not_known() {
+        let text = table(&ExploreArgs { limit: Some(0), ..args("none", "fifo") }).unwrap();
+        assert!(text.lines().nth(1).unwrap().ends_with("  not known"), "{text}");
     }
 
     #[test]

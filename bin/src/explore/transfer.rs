@@ -50,7 +50,7 @@ pub(super) fn table(args: &ExploreArgs) -> Result<String, String> {
         let (subject, fault, order) = (model.subject.name(), model.fault.name, model.order.name());
         let _ = write!(text, "{subject:<13} {fault:<14} {order:<5}");
         let row = graph(model, MAX_STATES).map(|graph| transfer_row(&graph));
-        text += &cells(row, Ending::ALL, (8, 9));
+        text += &cells(row, Ending::ALL, (8, 9), |_| true);
         text.push('\n');
     }
     text.push_str(

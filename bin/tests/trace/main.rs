@@ -266,6 +266,10 @@ fn a_repetition_is_a_start_of_its_own() {
     let down = steps(r#""outages": [{"link": "ep/0", "at": "400 ns", "for": "1 us"}]"#);
     assert_eq!((down.len(), &down[1]["again"]), (4, &serde_json::Value::Null), "{down:?}");
     assert!(at(&down, 1) > 1_400_000 && late(&down) == at(&down, 1) - at(&sound, 1), "{down:?}");
+    // One that has begun is cut in the instant in which the link goes down.
+    let cut = steps(r#""outages": [{"link": "ep/0", "at": "430 ns", "for": "1 us"}]"#);
+    assert_eq!((cut.len(), &cut[2]["step"], at(&cut, 2)), (6, &"cut".into(), 430_000), "{cut:?}");
+    assert_eq!((at(&cut, 1), &cut[3]["again"]), (at(&sound, 1), &true.into()), "{cut:?}");
 }
 
 /// 24 characters of 8 ns come in, of which the switch has the destination id after 7; 24 of 4 ns go out. It

@@ -219,6 +219,36 @@ fn slices_that_follow_each_other_leave_no_gap() {
     assert_eq!(times.len(), 2, "one picosecond more now and then: {times:?}");
 }
 
+/// What a link cuts off leaves its wire then: no slice begins within another, whether the receiver refuses
+/// packets or the link goes down 430 ns after the beginning.
+#[test]
+fn slices_end_where_a_packet_is_cut() {
+    for (more, cuts) in [
+        (r#""links": {"flow_control": "receiver"}"#, 0),
+        (r#""faults": {"outages": [{"link": "ep/0", "at": "430 ns", "for": "100 ns"}]}"#, 430_000),
+    ] {
+        let scenario = format!(
+            r#"{{"name": "z", "run": {{"until": "20 us", "warmup": "0 ps"}}, {more},
+            "topology": {{"single_switch": {{"ports": 3}}}},
+            "traffic": [{{"name": "f", "from": ["ep/0", "ep/1"], "to": "ep/2",
+                "arrivals": {{"saturated": {{}}}}, "limit": 40}}]}}"#
+        );
+        let (_, events) = read(&scenario, &[]);
+        let mut open: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut ends = std::collections::BTreeSet::new();
+        for event in events.iter().filter(|event| event.track.ends_with(" sends")) {
+            match event.kind {
+                1 => assert!(open.insert(&event.track, event.notes["at ps"]).is_none(), "{event:?}"),
+                _ => {
+                    open.remove(event.track.as_str()).expect("what ends has begun");
+                    ends.insert(event.notes["at ps"]);
+                }
+            }
+        }
+        assert!(open.is_empty() && (cuts == 0 || ends.contains(&cuts)), "{ends:?}");
+    }
+}
+
 /// Queues stop and go where the edges say, and what waits adds up to the waits.
 #[test]
 fn queues_and_counters() {

@@ -180,11 +180,7 @@ impl Overseer {
             assert!(part.kernel.world.links.border.is_clear(), "what is made up crosses no border");
             part.next = part.next_here();
         }
-        let quiet = |part: &Part| {
-            let arriving = part.kernel.world.links.cold.iter().any(|cold| !cold.in_flight.is_empty());
-            part.kernel.pending() == 0 && !arriving
-        };
-        let idle = parts.iter().all(|part| quiet(part));
+        let idle = parts.iter().all(|part| is_quiet(&part.kernel));
         if watch {
             self.watch(parts, key, idle);
         } else {
@@ -281,7 +277,8 @@ impl Overseer {
         if matches!(self.progress, Progress::Limit | Progress::Running) {
             let fabrics: Vec<&Fabric<Pointer<'static>>> =
                 kernels.iter().map(|kernel| &kernel.world).collect();
-            self.watchdog.look_at_end(&fabrics, &self.part_of, until);
+            let idle = kernels.iter().all(is_quiet);
+            self.watchdog.look_at_end(&fabrics, &self.part_of, until, idle);
         }
         for kernel in &mut kernels {
             kernel.conclude(key, |fabric, cx| fabric.links.settle_waits(cx, end.0));
@@ -302,4 +299,9 @@ impl Overseer {
 /// The earliest instant at which something happens.
 fn earliest(parts: &[MutexGuard<'_, Part>]) -> u64 {
     parts.iter().map(|part| part.next).min().unwrap_or(u64::MAX)
+}
+
+/// Nothing is left to happen in a part.
+fn is_quiet(kernel: &PartKernel) -> bool {
+    kernel.pending() == 0 && kernel.world.links.cold.iter().all(|cold| cold.in_flight.is_empty())
 }

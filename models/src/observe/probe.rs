@@ -506,6 +506,13 @@ pub enum PacketStep {
         /// on its link: `until` is when it were there without them.)
         parts: Parts,
     },
+    /// Its transmission ends early, at this instant: the link is lost, or recovers and sends it again.
+    Cut {
+        /// Device index.
+        device: u32,
+        /// Port through which it was leaving.
+        port: u8,
+    },
     /// It ended at a device.
     Ended {
         /// Device index.

@@ -510,9 +510,9 @@ impl Watchdog {
 
     /// Looks once more when a run ends: what waited in a fabric that had been empty for long would be told at
     /// a look that does not come any more.
-    pub fn look_at_end<P: Build>(&mut self, parts: &[&Fabric<P>], part_of: &[u16], until: Time) {
+    pub fn look_at_end<P: Build>(&mut self, parts: &[&Fabric<P>], part_of: &[u16], until: Time, idle: bool) {
         if self.stall_after != 0 {
-            self.look(&View::new(parts, part_of, EventKey::floor(until, class::WATCH)), false);
+            self.look(&View::new(parts, part_of, EventKey::floor(until, class::WATCH)), idle);
         }
     }
 
@@ -545,9 +545,9 @@ impl<P: Build> Links<P> {
 
 impl<P: Build> Fabric<P> {
     /// The last look of the watchdog, at the end of a run.
-    pub fn watch_the_end(&mut self, until: Time) {
+    pub fn watch_the_end(&mut self, until: Time, idle: bool) {
         let mut watchdog = std::mem::take(&mut self.watchdog);
-        watchdog.look_at_end(&[&*self], &[], until);
+        watchdog.look_at_end(&[&*self], &[], until, idle);
         self.watchdog = watchdog;
     }
 

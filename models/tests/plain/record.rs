@@ -204,7 +204,7 @@ impl Probe for Recorder {
             PacketStep::Started { device, port, until, parts, .. } => {
                 self.0.push(Record::Started { at: at.0, device, port, id, until: until.0, parts });
             }
-            PacketStep::Ended { .. } => {}
+            PacketStep::Cut { .. } | PacketStep::Ended { .. } => {}
         }
     }
 

@@ -702,7 +702,7 @@ impl Probe for Starts {
             PacketStep::Ended { parts: Some(parts), .. } => {
                 self.ended.push((self.first[&id] - self.created[&id], *parts));
             }
-            PacketStep::Ended { .. } => {}
+            PacketStep::Cut { .. } | PacketStep::Ended { .. } => {}
         }
     }
 }

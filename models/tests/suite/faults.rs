@@ -177,6 +177,19 @@ fn a_short_outage_is_no_stall_and_costs_its_length() {
     }
 }
 
+/// Where nothing is left to happen, what stands is a stall at the end of the run, however short that is:
+/// three packets for a link that is down from the start.
+#[test]
+fn what_stands_when_all_is_over_is_told_at_the_end() {
+    let mut net = stream(3);
+    net.config.faults = vec![Fault { at: Time(0), link: 1, action: FaultAction::Down }];
+    net.config.stall_after = Some(Duration(1_000 * T));
+    let (log, outcome) = net.run(500 * T);
+    assert!(log.deliveries.is_empty() && outcome.in_flight == 3);
+    let [stall] = &outcome.stalls[..] else { panic!("{:?}", outcome.stalls) };
+    assert!(stall.at.0 == 500 * T && stall.walk.last().unwrap().ends_with("its link is down"), "{stall:?}");
+}
+
 /// The acknowledgement of the only packet is lost with its link, and while a link is down no time is over:
 /// the packet is sent again a timeout after it began, and each outage before that makes it later by as long
 /// as the link was not up, to the picosecond. Two of twenty begin before.

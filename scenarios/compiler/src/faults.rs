@@ -231,7 +231,9 @@ impl Compiler<'_> {
     pub fn down_throughout(&self) -> BTreeSet<usize> {
         let spec = filled(&self.spec.faults);
         let outages = spec.outages.iter().flatten();
-        let cut = outages.filter(|outage| outage.at.get() == 0 && outage.lasts.is_none());
+        let to_the_end = |lasts: &Quantity<Picoseconds>| lasts.get() >= self.run.until.0;
+        let cut =
+            outages.filter(|outage| outage.at.get() == 0 && outage.lasts.as_ref().is_none_or(to_the_end));
         let mut down: BTreeSet<usize> = cut.flat_map(|outage| self.ends_like(&outage.link)).collect();
         let deaths = spec.dead_devices.iter().flatten().filter(|death| death.at.get() == 0);
         let dead = deaths.filter_map(|death| self.graph.find(&death.device));

@@ -8,7 +8,7 @@ use crate::link::wire::Function;
 use crate::link::{Links, mail};
 use crate::observe::Build;
 use crate::observe::mark;
-use crate::observe::probe::Cause;
+use crate::observe::probe::{Cause, PacketStep};
 use lp_serial::control_symbol::Stype1;
 use lp_serial::link::{Opportunity, Place, Start, Starting};
 use sim_core::{EventKey, EventList, Time};
@@ -31,13 +31,13 @@ impl<P: Build> Links<P> {
     /// for.
     pub fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
-        let Links { ports, ends, timings, keys, .. } = self;
+        let Links { ports, ends, timings, keys, packets, nodes, observe, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
         let from = now.max(end.polled);
-        if let Some((_, until)) = end.on_wire
+        if let Some((serial, until)) = end.on_wire
             && end.link.wants_cancel()
         {
             // Packets may be cut at multiples of four characters.
@@ -52,8 +52,12 @@ impl<P: Build> Links<P> {
                 rx.wire.cut(four(n));
                 tx.packet_ps -= end.cut_short(until - four(n));
                 end.shift(until, four(n));
-                end.on_wire = end.on_wire.map(|(serial, _)| (serial, four(n)));
+                end.on_wire = Some((serial, four(n)));
                 end.last = rx.wire.last_packet();
+                if observe.probe.follows_packets() {
+                    let step = PacketStep::Cut { device: rx.device, port: nodes.number(rx.device, port) };
+                    observe.probe.packet(Time(four(n)), packets[end.held(serial).packet].id(), &step);
+                }
             }
         }
         if end.link.is_down() {

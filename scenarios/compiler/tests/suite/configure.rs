@@ -176,7 +176,9 @@ fn a_plan_leads_around_what_is_down_from_the_start() {
     let dead = json!({"dead_devices": [{"device": "sw/1-1", "at": "0 ps"}]});
     let mut tables = Vec::new();
     // The last one cuts off the host itself, which then knows nobody, and nobody begins.
-    let all = [(json!({}), 0), (cut("sw/0-0:2"), 0), (dead, 1), (cut("ep/0"), 8)];
+    // One that ends with the run ends no earlier.
+    let to_the_end = json!({"outages": [{"link": "ep/4", "at": "0 ps", "for": "20 ms"}, short]});
+    let all = [(json!({}), 0), (cut("sw/0-0:2"), 0), (dead, 1), (cut("ep/0"), 8), (to_the_end, 1)];
     for (faults, lost) in all {
         let value = scenario(&mesh, "ep/0", &json!({"faults": faults, "routing": cyclic}));
         let (config, pairs, outcome) = run(&value);
