@@ -590,7 +590,8 @@ fn symbols_behind_the_last_arrival_are_of_the_whole_run() {
     let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "limit": 1, "size": 256,
         "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}});
     let mut scenario = star(3, "20 us", flow);
-    let write = |n: u64| json!({"at": format!("{} ns", 1_000 + 20 * n), "port": "sw:1", "xoff": n % 2 == 0});
+    let write =
+        |n: u64| json!({"at": format!("{} ns", 1_000 + 20 * n), "port": "sw:1", "xoff": n.is_multiple_of(2)});
     let writes: Vec<Value> = (0..400).map(write).collect();
     scenario["voq"] =
         json!({"enabled": true, "generation_delay": "0 ps", "refresh": "off", "writes": writes});
