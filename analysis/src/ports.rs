@@ -188,14 +188,16 @@ impl<'a> Ports<'a> {
 
     /// Share of the time that is told of, mean over ports.
     pub fn mean_share(&self, of: impl Fn(&PortStats) -> u128) -> f64 {
-        let end = u128::from(self.report.active_ps());
-        ratio(self.sum(of), end * self.linked.len() as u128)
+        self.mean_over(self.report.active_ps(), of)
     }
 
     /// Share of the whole run in which transmitters carried symbols of their own, mean over ports.
     pub fn symbol_use(&self) -> f64 {
-        let end = u128::from(self.report.run.outcome.end.0);
-        ratio(self.sum(|stats| stats.symbol_ps.into()), end * self.linked.len() as u128)
+        self.mean_over(self.report.run.outcome.end.0, |stats| stats.symbol_ps.into())
+    }
+
+    fn mean_over(&self, time: u64, of: impl Fn(&PortStats) -> u128) -> f64 {
+        ratio(self.sum(of), u128::from(time) * self.linked.len() as u128)
     }
 
     /// The first of the transmitters that carried packets for the longest share of the time, and that share.

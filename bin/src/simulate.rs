@@ -24,7 +24,7 @@ const SLICE: u64 = 1 << 18;
 pub(crate) struct Finished {
     /// Observations.
     pub data: RunData,
-    /// Whether the watchdog ended it.
+    /// Whether the watchdog ended it, or found with its last look what should have.
     pub stalled: bool,
     /// What it cost.
     pub measured: Measured,
@@ -298,8 +298,8 @@ fn one(
         evaluate_s: Num(0.0),
     };
     Ok(Finished {
+        stalled: variant.config.stop_on_stall && !outcome.stalls.is_empty(),
         data: data(variant, collector, outcome),
-        stalled: end == Progress::Stalled,
         measured: Measured { wall_s, phases, threads, profile, ledger },
     })
 }

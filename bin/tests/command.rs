@@ -644,6 +644,9 @@ fn a_stall_that_stops_the_run_is_status_3() {
     let summary = fs::read_to_string(home.path().join("there/summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
     assert_eq!(summary["variants"][0]["stalls"].as_array().unwrap().len(), 1);
+    // as if it were found before the end: the first look is too early, and there is no other but the last
+    let late = home.run(&["x.json", "--out", "late", "--quiet", "--set", "/run/stall_after=600 us"]);
+    assert_eq!(late.status.code(), Some(3), "{}", text(&late.stderr));
     // each variant that was stopped is named
     let two = LOST_XON.replacen('{', r#"{ "variants": [{ "name": "one" }, { "name": "other" }],"#, 1);
     home.write("two.json", &two);

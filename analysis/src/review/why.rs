@@ -4,7 +4,7 @@ use super::budget::{Budget, Port};
 use super::files::{Counts, list, real, word};
 use super::tables::whole;
 use super::{Run, Variant};
-use crate::num::{count_text, share_text, time_text};
+use crate::num::{count_text, counted_text, share_text, time_text};
 use models::config::DeviceModel;
 use models::probe::Cause;
 use serde_json::Value;
@@ -165,7 +165,7 @@ fn of_users(users: &Value) -> Option<String> {
         let what = match () {
             () if stops > 0 => format!(
                 "the application of its destination, which stops the stream ({})",
-                crate::num::counted_text(stops, "times")
+                counted_text(stops, "times")
             ),
             () if application > source => "the application of its destination".to_owned(),
             () => "its stream: it waits until that is open and has a place".to_owned(),

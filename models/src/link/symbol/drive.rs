@@ -31,35 +31,13 @@ impl<P: Build> Links<P> {
     /// for.
     pub fn arrange<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let now = cx.now().0;
-        let Links { ports, ends, timings, keys, packets, nodes, observe, .. } = self;
+        self.cut_for_recovery(now, port);
+        let Links { ports, ends, timings, keys, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
         let from = now.max(end.polled);
-        if let Some((serial, until)) = end.on_wire
-            && end.link.wants_cancel()
-        {
-            // Packets may be cut at multiples of four characters.
-            let (start, _) = rx.wire.last_packet().expect("a packet is on the wire");
-            let begun = start + timing.wire.symbol;
-            let four = |n: u64| begun + n * 4 * timing.char_num / timing.char_den;
-            let mut n = from.saturating_sub(begun) * timing.char_den / (4 * timing.char_num);
-            while four(n) < from {
-                n += 1;
-            }
-            if four(n) < until {
-                rx.wire.cut(four(n));
-                tx.packet_ps -= end.cut_short(until - four(n));
-                end.shift(until, four(n));
-                end.on_wire = Some((serial, four(n)));
-                end.last = rx.wire.last_packet();
-                if observe.probe.follows_packets() {
-                    let step = PacketStep::Cut { device: rx.device, port: nodes.number(rx.device, port) };
-                    observe.probe.packet(Time(four(n)), packets[end.held(serial).packet].id(), &step);
-                }
-            }
-        }
         if end.link.is_down() {
             // What becomes due meanwhile gets its place when the link is back.
             return;
@@ -100,6 +78,45 @@ impl<P: Build> Links<P> {
             let key = keys.make(entry.at, class::SYMBOL);
             cx.post(key, port.into(), LinkStep::Timer { generation: entry.generation }.pack());
         }
+    }
+
+    /// The packet on the wire of `port` ends early if its link port has something to say that ends it: packets
+    /// may be cut at multiples of four characters.
+    fn cut_for_recovery(&mut self, now: u64, port: PortId) {
+        let Links { ports, ends, timings, .. } = self;
+        let Port { tx, rx } = &mut ports[port.index()];
+        let timing = &timings[rx.timing as usize];
+        let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
+        let Some((serial, until)) = end.on_wire.filter(|_| end.link.wants_cancel()) else { return };
+        let from = now.max(end.polled);
+        let (start, _) = rx.wire.last_packet().expect("a packet is on the wire");
+        let begun = start + timing.wire.symbol;
+        let four = |n: u64| begun + n * 4 * timing.char_num / timing.char_den;
+        let mut n = from.saturating_sub(begun) * timing.char_den / (4 * timing.char_num);
+        while four(n) < from {
+            n += 1;
+        }
+        let at = four(n);
+        if at >= until {
+            return;
+        }
+        rx.wire.cut(at);
+        tx.packet_ps -= end.cut_short(until - at);
+        end.shift(until, at);
+        end.on_wire = Some((serial, at));
+        end.last = rx.wire.last_packet();
+        self.tell_cut(port, serial, at);
+    }
+
+    /// Who follows packets is told that the transmission of one ends at `at`, earlier than it was to.
+    pub(super) fn tell_cut(&mut self, port: PortId, serial: u32, at: u64) {
+        if !self.observe.probe.follows_packets() {
+            return;
+        }
+        let packet = self.end(port).held(serial).packet;
+        let device = self.ports[port.index()].rx.device;
+        let step = PacketStep::Cut { device, port: self.nodes.number(device, port) };
+        self.observe.probe.packet(Time(at), self.packets[packet].id(), &step);
     }
 
     /// A message about a channel of the link of `port`, 0 for VC0, becomes due: a status of that channel will

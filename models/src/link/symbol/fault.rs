@@ -8,9 +8,8 @@ use crate::link::Links;
 use crate::link::port::{LinkTiming, Port};
 use crate::link::wire::WireTiming;
 use crate::observe::Build;
-use crate::observe::probe::PacketStep;
 use crate::ratio::gcd;
-use sim_core::{Event, EventList, Purpose, Stream, Time};
+use sim_core::{Event, EventList, Purpose, Stream};
 
 /// Damage on the way from one end.
 #[derive(Clone, Debug)]
@@ -229,7 +228,7 @@ impl<P: Build> Links<P> {
 
     /// The link of `port` is lost. Whether it was there.
     pub fn take_down(&mut self, now: u64, port: PortId) -> bool {
-        let Links { ports, ends, timings, packets, nodes, observe, .. } = self;
+        let Links { ports, ends, timings, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
         let end = ends[port.index()].as_mut().expect("faults are for symbolic links");
         if end.link.is_down() {
@@ -245,14 +244,11 @@ impl<P: Build> Links<P> {
         end.written.clear();
         // What has not left by now does not count.
         tx.packet_ps -= rx.wire.beyond(now);
-        if let Some((serial, until)) = end.on_wire {
+        let cut = end.on_wire;
+        if let Some((_, until)) = cut {
             end.cut_short(until.saturating_sub(now));
             end.on_wire = None;
             end.stats.cancelled += 1;
-            if observe.probe.follows_packets() {
-                let step = PacketStep::Cut { device: rx.device, port: nodes.number(rx.device, port) };
-                observe.probe.packet(Time(now), packets[end.held(serial).packet].id(), &step);
-            }
         }
         end.committed = None;
         let lost = end.message.take().is_some();
@@ -267,6 +263,9 @@ impl<P: Build> Links<P> {
         }
         rx.wire.silence(now);
         (end.before, end.last) = (None, None);
+        if let Some((serial, _)) = cut {
+            self.tell_cut(port, serial, now);
+        }
         if lost {
             self.message_lost(port);
         }
