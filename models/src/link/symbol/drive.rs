@@ -33,7 +33,7 @@ impl<P: Build> Links<P> {
         let now = cx.now().0;
         self.cut_for_recovery(now, port);
         let Links { ports, ends, timings, keys, .. } = self;
-        let Port { tx, rx } = &mut ports[port.index()];
+        let rx = &mut ports[port.index()].rx;
         let timing = &timings[rx.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
@@ -80,8 +80,8 @@ impl<P: Build> Links<P> {
         }
     }
 
-    /// The packet on the wire of `port` ends early if its link port has something to say that ends it: packets
-    /// may be cut at multiples of four characters.
+    /// The packet on the wire of `port` ends early if its link port has something to say that ends it:
+    /// packets may be cut at multiples of four characters.
     fn cut_for_recovery(&mut self, now: u64, port: PortId) {
         let Links { ports, ends, timings, .. } = self;
         let Port { tx, rx } = &mut ports[port.index()];
