@@ -346,14 +346,25 @@ pub(crate) enum Key {
 
 const KEY_HEIGHT: f64 = 21.0;
 
+impl Key {
+    /// How far the text of an entry is from its beginning.
+    fn width(&self) -> f64 {
+        if matches!(self, Key::Line(_)) { 44.0 } else { 20.0 }
+    }
+}
+
+/// The text of an entry, which has a row of this width at most.
+fn legend_text((key, text): &(Key, String), width: f64) -> String {
+    shorten_name(text, LABEL, width - key.width())
+}
+
 /// Breaks a legend into rows: (x offset, row) of every entry.
 fn legend_places(entries: &[(Key, String)], width: f64) -> Vec<(f64, usize)> {
     let (mut x, mut row) = (0.0, 0);
     entries
         .iter()
-        .map(|(key, text)| {
-            let sample = if matches!(key, Key::Line(_)) { 44.0 } else { 20.0 };
-            let needs = sample + text_width(text, LABEL) + 22.0;
+        .map(|entry| {
+            let needs = entry.0.width() + text_width(&legend_text(entry, width), LABEL) + 22.0;
             if x > 0.0 && x + needs > width {
                 (x, row) = (0.0, row + 1);
             }
@@ -371,26 +382,21 @@ pub(crate) fn legend_height(entries: &[(Key, String)], width: f64) -> f64 {
 
 /// Draws a legend with its upper left corner at `(x, y)`.
 pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries: &[(Key, String)]) {
-    for ((key, text), (offset, row)) in entries.iter().zip(legend_places(entries, width)) {
+    for (entry, (offset, row)) in entries.iter().zip(legend_places(entries, width)) {
         let (left, middle) = (x + offset, y + (row as f64 + 0.5) * KEY_HEIGHT);
-        let sample = match key {
+        match &entry.0 {
             Key::Line(stroke) => {
                 scene.dashed(&[(left, middle), (left + 36.0, middle)], stroke.color, 2, stroke.dash);
                 if let Some(marker) = stroke.marker {
                     scene.marker((left + 18.0, middle), marker, stroke.color);
                 }
-                44.0
             }
             Key::Points(stroke) => {
                 if let Some(marker) = stroke.marker {
                     scene.marker((left + 6.5, middle), marker, stroke.color);
                 }
-                20.0
             }
-            Key::Box(color) => {
-                scene.rect(left, middle - 6.5, 13.0, 13.0, *color);
-                20.0
-            }
+            Key::Box(color) => scene.rect(left, middle - 6.5, 13.0, 13.0, *color),
             Key::Cell(color) => {
                 let (top, size) = (middle - 6.5, (13.0, 13.0));
                 if let Some(color) = color {
@@ -398,10 +404,10 @@ pub(crate) fn legend(scene: &mut Scene, (x, y): (f64, f64), width: f64, entries:
                     hatch(scene, (left, top), size, WHITE);
                 }
                 scene.frame((left, top), size, GREY);
-                20.0
             }
-        };
-        scene.text((left + sample, middle + 4.6), text, LABEL, Align::Left);
+        }
+        let text = legend_text(entry, width);
+        scene.text((left + entry.0.width(), middle + 4.6), &text, LABEL, Align::Left);
     }
 }
 
@@ -765,5 +771,18 @@ mod tests {
         assert_eq!(legend_height(&entries, 2000.0), KEY_HEIGHT);
         let rows = legend_height(&entries, 400.0) / KEY_HEIGHT;
         assert_eq!(rows, 3.0);
+    }
+
+    /// A name that is wider than the legend has its beginning and its end there, and no more than its row.
+    #[test]
+    fn one_long_word_stays_within_the_legend() {
+        let entry = (Key::Line(stroke(0)), format!("a{}z", "W".repeat(120)));
+        let text = legend_text(&entry, 400.0);
+        let right = entry.0.width() + text_width(&text, LABEL);
+        assert!(right <= 400.0 && right > 380.0, "{right}");
+        assert!(text.starts_with("aW") && text.contains('…') && text.ends_with("Wz"), "{text}");
+        let mut scene = Scene::new(PAGE as u32, 100);
+        legend(&mut scene, (MARGIN, 0.0), PAGE - 2.0 * MARGIN, &[entry]);
+        assert_eq!(scene.text_trouble(), None);
     }
 }
