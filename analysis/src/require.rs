@@ -296,8 +296,10 @@ impl Measure {
         match self.get {
             Get::Times(level, at) => {
                 let arrived = level.arrived(report, index);
-                // what never comes is known to be longer, so it counts among the values as well
-                let needed = (libm::ceil(arrived * at.needed() as f64) as u64).max(1);
+                // what never comes is known to be longer, so it counts among the values as well, where it is
+                // not all that is known
+                let share = if arrived > 0.0 { arrived } else { 1.0 };
+                let needed = libm::ceil(share * at.needed() as f64) as u64;
                 if let Some(times) = level.asked(report, index) {
                     let value = at.among(&times, arrived).unwrap_or(f64::NAN);
                     return (value, Some((times.len() as u64, needed)));

@@ -1008,6 +1008,12 @@ fn what_never_arrives_takes_longer_than_any_limit() {
         assert_eq!((judged.verdict, judged.arrived), (verdict, Some(0.2)), "{metric}");
         assert!(judged.line().ends_with(words), "{}", judged.line());
     }
+    // Where nothing arrives a percentile takes as many values as where all does, and has none.
+    scenario["faults"]["dead_devices"][0]["at"] = json!("0 ps");
+    let mut silent = report(&scenario);
+    silent.required = vec![one("p99", Relation::Below)];
+    let judged = &judge(&silent)[0];
+    assert_eq!((judged.samples, judged.verdict), (Some((0, 368)), Verdict::Fail));
     let told: Value =
         serde_json::from_str(&analysis::Summary::new("s", std::slice::from_ref(&dead)).to_json()).unwrap();
     let told = &told["variants"][0];
