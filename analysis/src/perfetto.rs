@@ -12,7 +12,7 @@ use models::config::FabricConfig;
 use models::probe::{Cause, PacketId, PacketStep, Parts, ProtocolEvent, ProtocolFact, StagingEdge};
 use models::sim_core::Time;
 use protobuf::Message;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A track: what belongs to a device lies below it.
@@ -103,6 +103,8 @@ pub struct Tracks {
     known: BTreeMap<PacketId, Known>,
     /// When a packet was at a device, and where its time had gone until then.
     there: BTreeMap<(PacketId, u32), (Time, Parts)>,
+    /// Packets of which a start at this port came to nothing.
+    unstarted: BTreeSet<(PacketId, u32, u8)>,
     marks: BTreeMap<Track, Vec<(Time, Mark)>>,
     /// Changes of counters.
     steps: BTreeMap<Track, Vec<(Time, i64)>>,
@@ -124,6 +126,7 @@ impl Tracks {
             links,
             known: BTreeMap::new(),
             there: BTreeMap::new(),
+            unstarted: BTreeSet::new(),
             marks: BTreeMap::new(),
             steps: BTreeMap::new(),
             last: Time::ZERO,
@@ -162,29 +165,30 @@ impl Tracks {
         // What a switch stores first does not wait before it is there.
         let came = Time(came.0 + stored(&spent, at, until));
         let sends = Track::Sends(device, port);
-        // One that goes round comes here anew, after its last start.
-        let begun = self.last_slice(sends).filter(|(begun, last)| *last == id && came <= *begun);
-        let begun = begun.filter(|_| !again).map(|(begun, _)| begun);
-        if begun.is_some() {
-            // It has not left then after all.
-            let marks = self.marks.entry(sends).or_default();
-            marks.truncate(marks.len() - 2);
-        }
         self.mark(sends, at, Mark::Begin(packet));
         self.mark(sends, ends, Mark::End);
         if !again {
-            // It has waited for this start where it waited for the one that came to nothing.
-            self.step(Track::Waiting(device, port), begun.unwrap_or(came), 1);
+            if !self.unstarted.remove(&(id, device, port)) {
+                self.step(Track::Waiting(device, port), came, 1);
+            }
             self.step(Track::Waiting(device, port), at, -1);
         }
     }
 
-    /// The last slice of a track: when it begins, and of which packet it is.
-    fn last_slice(&self, sends: Track) -> Option<(Time, PacketId)> {
-        match &self.marks.get(&sends)?[..] {
-            [.., (at, Mark::Begin(packet)), (_, Mark::End)] => Some((*at, packet.id)),
-            _ => None,
+    /// The last transmission of a packet from a port ends at `at`; if it has not begun by then, there was
+    /// none, and the packet waits on.
+    fn cut(&mut self, at: Time, id: PacketId, (device, port): (u32, u8)) {
+        let Some(marks) = self.marks.get_mut(&Track::Sends(device, port)) else { return };
+        let is_its = |mark: &Mark| matches!(mark, Mark::Begin(packet) if packet.id == id);
+        let Some(begin) = marks.iter().rposition(|(_, mark)| is_its(mark)) else { return };
+        let begun = marks[begin].0;
+        if begun < at {
+            marks[begin + 1].0 = at;
+            return;
         }
+        marks.drain(begin..begin + 2);
+        self.unstarted.insert((id, device, port));
+        self.step(Track::Waiting(device, port), begun, 1);
     }
 
     /// The file, and how many packets and other marks are in it.
@@ -207,7 +211,7 @@ impl Tracks {
         }
         let names = Names::new(&self.config);
         let devices = self.marks.keys().map(|track| Track::Device(track.device()));
-        let tracks: std::collections::BTreeSet<Track> = devices.chain(self.marks.keys().copied()).collect();
+        let tracks: BTreeSet<Track> = devices.chain(self.marks.keys().copied()).collect();
         // 0 stands for the trace as a whole.
         let uuids: BTreeMap<Track, u64> = tracks.into_iter().zip(1..).collect();
         let mut file = Vec::new();
@@ -337,14 +341,7 @@ impl Probe for Tracks {
             PacketStep::Started { device, port, ends, again, until, parts } => {
                 self.started((at, id), (device, port), [ends, until], again, parts);
             }
-            PacketStep::Cut { device, port } => {
-                let marks = self.marks.get_mut(&Track::Sends(device, port)).map(|marks| &mut marks[..]);
-                if let Some([.., (_, Mark::Begin(packet)), (ends, Mark::End)]) = marks
-                    && packet.id == id
-                {
-                    *ends = at;
-                }
-            }
+            PacketStep::Cut { device, port } => self.cut(at, id, (device, port)),
             PacketStep::Ended { device, parts } => {
                 if let Some(known) = self.known.get(&id)
                     && self.filter.passes(at, &[device], Some(known.flow))

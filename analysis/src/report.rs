@@ -796,6 +796,9 @@ fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window 
     });
     let is_done = !goes_on && !is_left && outcome.in_flight == 0;
     let ended = is_done && last > 0 && (outcome.end < length || idle >= per_segment);
+    let oldest = outcome.left.iter().filter_map(|left| left.oldest_packet).map(|at| at.0).min();
+    let segments = collector.flows().iter().flat_map(|flow| &flow.segments);
+    let longest = segments.map(|segment| segment.latency.max).max().unwrap_or(0);
     // who gets nothing because there is nothing is as steady as can be
     let silent = outcome.in_flight == 0 && last == 0;
     let to_ps = if ended { last.min(outcome.end.0) } else { outcome.end.0 };
@@ -832,8 +835,10 @@ fn window(collector: &Collector, run: &RunData, accounts: &[Account]) -> Window 
                 _ => whole(rule, silent),
             };
         }
-        // Nothing arrives any more, though something is on its way: who stands still is in no steady state.
-        let still = last < from_ps.midpoint(to_ps) && outcome.in_flight > 0;
+        // Nothing arrives any more, and something has been on its way for longer than that, and than anything
+        // took before: who stands still is in no steady state.
+        let half = from_ps.midpoint(to_ps);
+        let still = last < half && oldest.is_some_and(|at| at < half && to_ps - at > longest);
         let steady = steady && !still;
         Window { from_bin, to_bin, from_ps, to_ps, rule, steady, ended, runs_out: false }
     };

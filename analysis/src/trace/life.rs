@@ -266,6 +266,25 @@ impl Life {
     }
 }
 
+impl Life {
+    /// The last transmission from this place ends at `at`. Whether it has begun by then; if not, there was
+    /// none.
+    fn cuts(&mut self, at: Time, place: (u32, u8)) -> bool {
+        let is_cut =
+            |step: &PacketStep| matches!(step, PacketStep::Cut { device, port } if (*device, *port) == place);
+        if self.steps.last().is_some_and(|(_, step)| is_cut(step)) {
+            self.steps.pop();
+        }
+        let last = self.steps.iter().rposition(|(_, step)| start_of(step) == Some(place));
+        let Some(last) = last else { return false };
+        let begun = self.steps[last].0 < at;
+        if !begun {
+            self.steps.remove(last);
+        }
+        begun
+    }
+}
+
 impl Probe for Life {
     fn follows_packets(&self) -> bool {
         true
@@ -277,18 +296,10 @@ impl Probe for Life {
             self.arrived = id == self.id;
         }
         if id == self.id {
-            if let PacketStep::Started { device, port, again: false, .. } = *step {
-                // Something came between, so an earlier start there was none; one that goes round has left
-                // another device since.
-                let others = self
-                    .steps
-                    .iter()
-                    .rposition(|(_, known)| start_of(known).is_some_and(|at| at.0 != device));
-                let mut place = 0;
-                self.steps.retain(|(_, known)| {
-                    place += 1;
-                    others.is_some_and(|last| place <= last) || start_of(known) != Some((device, port))
-                });
+            if let PacketStep::Cut { device, port } = *step
+                && !self.cuts(at, (device, port))
+            {
+                return;
             }
             self.steps.push((at, *step));
             self.ends += usize::from(ended);

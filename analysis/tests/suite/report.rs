@@ -103,21 +103,25 @@ fn a_warmup_that_the_collector_does_not_know_rounds_up_and_says_so() {
     assert!(report.window.from_ps == 0 && !report.window.steady);
 }
 
-/// Packets arrive up to 40 us, and then one stands in the fabric for ever: what is measured from 100 us on is
-/// no steady state, though nothing changes in it. With as much on its way and arrivals to the end it is one.
+/// Packets arrive up to 40 or 400 us, and then one stands in the fabric for ever: what is measured from 100
+/// us on is no steady state, though nothing changes in it. With arrivals to the end it is one, and with a
+/// packet that has been on its way for 100 us: who sends seldom has long pauses.
 #[test]
 fn who_stands_still_is_not_steady() {
-    for (until, steady) in [(100, false), (1_000, false), (5_000, true)] {
+    for (until, since, steady) in
+        [(100, 40, false), (1_000, 400, false), (100, 1_900, true), (5_000, 400, true)]
+    {
         let mut data = run_of(&regular(0, until), Warmup::Fixed(100_000_000), LENGTH.0);
         data.outcome.injected += 1;
         data.outcome.in_flight = 1;
+        let oldest_packet = Some(Time(since * 1_000_000));
+        data.outcome.left = vec![
+            FlowLeft { packets: 1, to_arrive: 1, oldest_packet, ..FlowLeft::default() },
+            FlowLeft::default(),
+        ];
         let report = VariantReport::new(data);
-        assert_eq!(
-            (report.window.steady, report.flows[0].delivered.packets > 0),
-            (steady, until > 100),
-            "{:?}",
-            report.window
-        );
+        assert_eq!(report.window.steady, steady, "{until}, {since}: {:?}", report.window);
+        assert_eq!(report.flows[0].delivered.packets > 0, until > 100);
     }
 }
 

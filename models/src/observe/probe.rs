@@ -496,8 +496,7 @@ pub enum PacketStep {
         port: u8,
         /// When its last character leaves, if nothing cuts it short.
         ends: Time,
-        /// Its link sends it again. If it does not, a start at this port that was told since it came to the
-        /// device has come to nothing: something came in between.
+        /// Its link sends it again.
         again: bool,
         /// When the next device may do something with it: its pipeline is done, or the last bit is there.
         until: Time,
@@ -506,7 +505,9 @@ pub enum PacketStep {
         /// on its link: `until` is when it were there without them.)
         parts: Parts,
     },
-    /// Its transmission ends early, at this instant: the link is lost, or recovers and sends it again.
+    /// Its transmission ends early, at this instant: the link is lost, or recovers and sends it again. If
+    /// that is not behind its start there, it does not begin: something came in between. Of two the earlier
+    /// counts.
     Cut {
         /// Device index.
         device: u32,

@@ -452,7 +452,9 @@ impl Watchdog {
     /// it has found something new.
     pub fn look<P: Build>(&mut self, view: &View<'_, P>, idle: bool) -> bool {
         let at = view.key.time();
-        let deadline = if idle { at.0 } else { at.0.saturating_sub(self.stall_after) };
+        let due = if idle { Some(at.0) } else { at.0.checked_sub(self.stall_after) };
+        // So early nothing can have stood for so long.
+        let Some(deadline) = due else { return false };
         let before = self.stalls.len();
         let mut seen: Vec<(PortId, u8, u8)> = self.stalled.clone();
         // The longest wait first, ties by name: what is reported must not depend on where packets lie.

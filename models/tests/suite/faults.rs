@@ -178,16 +178,27 @@ fn a_short_outage_is_no_stall_and_costs_its_length() {
 }
 
 /// Where nothing is left to happen, what stands is a stall at the end of the run, however short that is:
-/// three packets for a link that is down from the start.
+/// three packets for a link that is down from the start. If the link is to come back after the run, something
+/// is.
 #[test]
 fn what_stands_when_all_is_over_is_told_at_the_end() {
-    let mut net = stream(3);
-    net.config.faults = vec![Fault { at: Time(0), link: 1, action: FaultAction::Down }];
-    net.config.stall_after = Some(Duration(1_000 * T));
-    let (log, outcome) = net.run(500 * T);
-    assert!(log.deliveries.is_empty() && outcome.in_flight == 3);
-    let [stall] = &outcome.stalls[..] else { panic!("{:?}", outcome.stalls) };
-    assert!(stall.at.0 == 500 * T && stall.walk.last().unwrap().ends_with("its link is down"), "{stall:?}");
+    for back in [None, Some(501 * T)] {
+        let mut net = stream(3);
+        net.config.faults = vec![Fault { at: Time(0), link: 1, action: FaultAction::Down }];
+        net.config.faults.extend(back.map(|at| Fault { at: Time(at), link: 1, action: FaultAction::Up }));
+        net.config.stall_after = Some(Duration(1_000 * T));
+        let (log, outcome) = net.run(500 * T);
+        assert!(log.deliveries.is_empty() && outcome.in_flight == 3);
+        if back.is_some() {
+            assert!(outcome.stalls.is_empty(), "{:?}", outcome.stalls);
+            continue;
+        }
+        let [stall] = &outcome.stalls[..] else { panic!("{:?}", outcome.stalls) };
+        assert!(
+            stall.at.0 == 500 * T && stall.walk.last().unwrap().ends_with("its link is down"),
+            "{stall:?}"
+        );
+    }
 }
 
 /// The acknowledgement of the only packet is lost with its link, and while a link is down no time is over:

@@ -375,7 +375,8 @@ impl<P: Build> Links<P> {
         }
         let message = end.message.take();
         let committed = if sop { end.committed.take().map(|(serial, _)| serial) } else { None };
-        if let Some(serial) = committed.filter(|serial| starts != Some(*serial)) {
+        let unstarted = committed.filter(|serial| starts != Some(*serial));
+        if let Some(serial) = unstarted {
             if let Some(air) = end.flight(serial) {
                 air.void = true;
             }
@@ -394,6 +395,9 @@ impl<P: Build> Links<P> {
                 end.shift(until, next);
                 end.last = end.before;
             }
+        }
+        if let Some(serial) = unstarted {
+            self.tell_cut(port, serial, now);
         }
         if let Some(start) = sent.packet {
             if committed != Some(start.packet) {

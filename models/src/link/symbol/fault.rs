@@ -250,7 +250,7 @@ impl<P: Build> Links<P> {
             end.on_wire = None;
             end.stats.cancelled += 1;
         }
-        end.committed = None;
+        let unstarted = end.committed.take();
         let lost = end.message.take().is_some();
         if end.carrier.take().is_some() {
             // Told when the link is up again.
@@ -263,7 +263,7 @@ impl<P: Build> Links<P> {
         }
         rx.wire.silence(now);
         (end.before, end.last) = (None, None);
-        if let Some((serial, _)) = cut {
+        for (serial, _) in cut.into_iter().chain(unstarted) {
             self.tell_cut(port, serial, now);
         }
         if lost {

@@ -132,7 +132,7 @@ fn waiting(pair: &Pair<'_>) -> u64 {
     let away = way.round_trip().saturating_add((block - 1).saturating_mul(pair.pace()));
     let enabled = enabled_frames(job, pair.stu);
     // Nobody sends what takes Slots that the other end does not have.
-    let at_once = |frames: u64| if in_region || job.notify { frames.min(pair.slots.into()) } else { frames };
+    let at_once = |frames: u64| if job.notify { frames.min(pair.slots.into()) } else { frames };
     let enabled = at_once(enabled);
     let left = |frames: u64| left(frames, pair.pace(), [rx, way.data_span()]);
     let together = left(all(pair)).min(enabled.saturating_sub(away / rx));
