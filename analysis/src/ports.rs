@@ -27,12 +27,15 @@ pub(crate) struct PortRow {
 pub(crate) enum Shown {
     /// As it is.
     Count,
-    /// Of picoseconds: as a share of the time that is told of.
-    Share,
-    /// Of picoseconds: as a share of all of the run, for what goes on when everything has arrived.
-    ShareOfRun,
+    /// Of picoseconds: as a share of this time, picoseconds.
+    Share(fn(&VariantReport) -> u64),
     /// Of picoseconds: as microseconds.
     Us,
+}
+
+/// All of the run, picoseconds: the time of what goes on when everything has arrived.
+fn whole_run(report: &VariantReport) -> u64 {
+    report.run.outcome.end.0
 }
 
 /// How the ports of a fabric are put together, and under which key if not under the name of the row.
@@ -67,14 +70,14 @@ pub(crate) static PORT_ROWS: [PortRow; 20] = [
     row(
         "packet_share",
         "share of time in which the transmitter carried packets",
-        Shown::Share,
+        Shown::Share(VariantReport::active_ps),
         Total::None,
         |stats| stats.packet_ps.into(),
     ),
     row(
         "symbol_share",
         "share of the whole run in which the transmitter carried symbols of its own",
-        Shown::ShareOfRun,
+        Shown::Share(whole_run),
         Total::None,
         |stats| stats.symbol_ps.into(),
     ),
@@ -193,7 +196,7 @@ impl<'a> Ports<'a> {
 
     /// Share of the whole run in which transmitters carried symbols of their own, mean over ports.
     pub fn symbol_use(&self) -> f64 {
-        self.mean_over(self.report.run.outcome.end.0, |stats| stats.symbol_ps.into())
+        self.mean_over(whole_run(self.report), |stats| stats.symbol_ps.into())
     }
 
     fn mean_over(&self, time: u64, of: impl Fn(&PortStats) -> u128) -> f64 {
@@ -377,8 +380,7 @@ impl Shown {
     fn json(self, number: u128, report: &VariantReport) -> Value {
         match self {
             Shown::Count => json!(number as u64),
-            Shown::Share => json!(Num(ratio(number, report.active_ps().into()))),
-            Shown::ShareOfRun => json!(Num(ratio(number, report.run.outcome.end.0.into()))),
+            Shown::Share(time) => json!(Num(ratio(number, time(report).into()))),
             Shown::Us => json!(Num(ratio(number, 1_000_000))),
         }
     }
@@ -386,8 +388,7 @@ impl Shown {
     fn cell(self, number: u128, report: &VariantReport) -> Cell {
         match self {
             Shown::Count => Cell::Whole(number as i128),
-            Shown::Share => Cell::Real(ratio(number, report.active_ps().into())),
-            Shown::ShareOfRun => Cell::Real(ratio(number, report.run.outcome.end.0.into())),
+            Shown::Share(time) => Cell::Real(ratio(number, time(report).into())),
             Shown::Us => Cell::Real(number as f64 / 1e6),
         }
     }
@@ -489,8 +490,7 @@ mod tests {
                 name => name,
             };
             assert_eq!((row.get)(&STATS).to_string(), fields[field], "{}", row.name);
-            let is_share = matches!(row.shown, Shown::Share | Shown::ShareOfRun);
-            assert_eq!(is_share, row.name.ends_with("_share"), "{}", row.name);
+            assert_eq!(matches!(row.shown, Shown::Share(_)), row.name.ends_with("_share"), "{}", row.name);
             assert_eq!(matches!(row.shown, Shown::Us), row.name.ends_with("_us"), "{}", row.name);
         }
     }

@@ -145,22 +145,20 @@ fn of_flow(name: &str, flow: &Value, busy: f64, stalls: &[Value]) -> String {
 
 /// What users of a flow wait for, above its messages, in words; none: that is not told, or there are none.
 fn of_users(users: &Value) -> Option<String> {
-    let us = |key: &str| real(&users[key]);
-    let mean = us("mean_us");
+    let mean = real(&users["mean_us"]);
     if !mean.is_finite() {
         return None;
     }
     let time = |us: f64| time_text(us * 1e6);
     let mut out = format!("{} {}", word(users, "time"), time(mean));
-    let [source, application] = ["source_us", "application_us"].map(us);
+    // What takes no time is not told.
+    let [source, application] = ["source_us", "application_us"].map(|key| users[key].as_f64().unwrap_or(0.0));
     let stops = users["stops"].as_u64().unwrap_or(0);
     for (spent, place) in [(source, "before the first of it leaves"), (application, "at that application")] {
-        if spent.is_finite() {
+        if spent > 0.0 {
             out += &format!(", {} {place}", time(spent));
         }
     }
-    let zero = |us: f64| if us.is_finite() { us } else { 0.0 };
-    let (source, application) = (zero(source), zero(application));
     if source + application > mean / 2.0 {
         let what = match () {
             () if stops > 0 => format!(

@@ -126,9 +126,7 @@ fn all(pair: &Pair<'_>) -> u64 {
 /// of one Block, or of an operation in a region, do come at once.
 fn waiting(pair: &Pair<'_>) -> u64 {
     let (way, job, rx) = (&pair.way, &pair.end.job, pair.destination.rx);
-    let in_region = job.operation.is_in_region();
-    let block =
-        if in_region { job.stus(pair.stu) } else { (1u64 << job.blocksize).div_ceil(pair.stu.into()) };
+    let block = job.unit().div_ceil(pair.stu.into());
     let away = way.round_trip().saturating_add((block - 1).saturating_mul(pair.pace()));
     let enabled = enabled_frames(job, pair.stu);
     // Nobody sends what takes Slots that the other end does not have.
