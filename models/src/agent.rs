@@ -392,19 +392,25 @@ impl Agent {
         }
     }
 
-    /// What waits here: flow, and when it was sent; of what came also who sent it, and its token.
-    pub fn waiting(&self) -> impl Iterator<Item = (u16, u64, Option<(u32, Token)>)> + '_ {
-        let came = self.host.rx.iter().map(|received| {
+    /// What has come here and waits: flow, when it was sent, who sent it, and its token.
+    pub fn come(&self) -> impl Iterator<Item = (u16, u64, (u32, Token))> + '_ {
+        self.host.rx.iter().map(|received| {
             let from = (received.from, received.payload.label.token);
-            (received.leg.flow, received.leg.created.0, Some(from))
-        });
-        self.unsent().map(|label| (label.flow, label.created, None)).chain(came)
+            (received.leg.flow, received.leg.created.0, from)
+        })
     }
 
-    /// What waits here to be sent, or to end.
-    pub fn unsent(&self) -> impl Iterator<Item = &Label> + '_ {
-        let tx = self.host.tx.iter().map(|order| &order.send.payload.label);
-        tx.chain(self.port.pending()).chain(self.more.iter().flat_map(Port::pending))
+    /// What has ended here, though who sent it may not know: its id, and the position among what that sent.
+    pub fn over(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        std::iter::once(&self.port).chain(&self.more).flat_map(Port::over)
+    }
+
+    /// What waits here to be sent, or to end; with the id that it leaves or has left under, once its host is
+    /// done with it.
+    pub fn unsent(&self) -> impl Iterator<Item = (Option<u32>, &Label)> + '_ {
+        let tx = self.host.tx.iter().map(|order| (None, &order.send.payload.label));
+        let ports = std::iter::once(&self.port).chain(&self.more);
+        tx.chain(ports.flat_map(Port::unended).map(|(id, label)| (Some(id), label)))
     }
 
     /// What its protocols have given up, by its own id.

@@ -24,21 +24,26 @@ use sim_core::{EventKey, EventList, Time};
 use std::sync::Arc;
 
 /// Everything about an endpoint that is not its port.
+///
+/// What every packet asks for comes first, in one line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Endpoint {
     pub device: u32,
     pub port: PortId,
     pub sources: Vec<Source>,
     /// Earliest creation of any source.
     pub next: u64,
-    pub create_posted: bool,
     pub next_hop: Arc<IdTable<u8>>,
-    /// Multicast ids: (id, pseudo queue, next-hop set).
-    pub multicast: Vec<(u32, u8, PortSet)>,
+    /// How much later what it does may be made up, 0 = it has to be an event at its own time; see [`Lag`].
+    lag_ps: u64,
+    lag_starts: u16,
+    pub create_posted: bool,
     pub staged: bool,
     pub stamp: u32,
-    /// How much later what it does may be made up; `None`: it has to be an event at its own time.
-    pub lag: Option<Lag>,
+
+    /// Multicast ids: (id, pseudo queue, next-hop set).
+    pub multicast: Vec<(u32, u8, PortSet)>,
 }
 
 /// How much later it is enough to know what an endpoint does.
@@ -67,7 +72,37 @@ pub(crate) enum Left {
     Frame { token: u64 },
 }
 
+const _: () = assert!(std::mem::offset_of!(Endpoint, multicast) == 64);
+
 impl Endpoint {
+    /// Without sources; what it does are events.
+    pub fn new((device, port): (u32, PortId), next_hop: Arc<IdTable<u8>>, staged: bool) -> Self {
+        Endpoint {
+            device,
+            port,
+            sources: Vec::new(),
+            next: u64::MAX,
+            next_hop,
+            lag_ps: 0,
+            lag_starts: 0,
+            create_posted: false,
+            staged,
+            stamp: 0,
+            multicast: Vec::new(),
+        }
+    }
+
+    /// How much later what it does may be made up; `None`: it has to be an event at its own time.
+    #[inline(always)]
+    pub fn lag(&self) -> Option<Lag> {
+        (self.lag_ps != 0).then_some(Lag { ps: self.lag_ps, starts: self.lag_starts })
+    }
+
+    /// What it does may be made up so much later.
+    pub fn lags_by(&mut self, lag: Lag) {
+        (self.lag_ps, self.lag_starts) = (lag.ps, lag.starts);
+    }
+
     /// Something changed: makes up creations, starts what may start.
     pub fn turn<P: Build, L: EventList<Payload>>(
         &mut self,
@@ -147,7 +182,7 @@ impl Endpoint {
         cx: &mut Cx<'_, L>,
         key: EventKey,
     ) -> bool {
-        let Some(lag) = self.lag else { return false };
+        let Some(lag) = self.lag() else { return false };
         let Port { tx, rx } = &links.ports[self.port.index()];
         let cold = &mut links.cold[self.port.index()];
         if cold.due.0 != EventKey::MAX {

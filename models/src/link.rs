@@ -29,7 +29,7 @@ use crate::observe::Build;
 use crate::observe::Observe;
 use crate::observe::probe::Sample;
 use crate::packet::{List, Packets};
-use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time};
+use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time, large_pages};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,6 +79,8 @@ impl<P: Build> Links<P> {
     pub fn new(config: Arc<FabricConfig>, unfolded: bool, probe: P) -> Self {
         let shake = if config.shake == 0 { Shake::NONE } else { Shake::new(config.shake) };
         let ports: usize = config.devices.iter().map(|device| device.ports.len()).sum();
+        let mut inputs = large_pages(ports);
+        inputs.resize(ports, Input::new());
         Links {
             unfolded,
             observe: Observe::new(&config, probe),
@@ -86,12 +88,12 @@ impl<P: Build> Links<P> {
             nodes: Nodes::default(),
             keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
             lists: Vec::new(),
-            ports: Vec::with_capacity(ports),
-            cold: Vec::with_capacity(ports),
+            ports: large_pages(ports),
+            cold: large_pages(ports),
             timings: Vec::new(),
             one_pace: true,
             identity_queues: vec![0; ports],
-            inputs: vec![Input::new(); ports],
+            inputs,
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
             said: BTreeMap::new(),

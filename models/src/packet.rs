@@ -10,7 +10,7 @@ use crate::ids::PortId;
 use crate::observe::clock::{Since, StoppedBefore};
 use crate::observe::probe::{Cause, PacketId, Parts};
 use crate::ports::PortSet;
-use sim_core::prefetch;
+use sim_core::{large_pages, prefetch};
 
 /// Origins of packets that agents make: above those of any traffic source.
 pub(crate) mod origin {
@@ -239,10 +239,21 @@ impl Packets {
                 id
             }
             None => {
+                if self.records.len() == self.records.capacity() {
+                    self.make_room();
+                }
                 self.records.push(packet);
                 (self.records.len() - 1) as u32
             }
         }
+    }
+
+    /// Room for twice as many.
+    #[cold]
+    fn make_room(&mut self) {
+        let mut room = large_pages((2 * self.records.len()).max(64));
+        room.append(&mut self.records);
+        self.records = room;
     }
 
     pub fn remove(&mut self, id: u32) {
@@ -273,6 +284,15 @@ impl Packets {
         if let Some(record) = self.records.get(id as usize) {
             prefetch(&record.next);
             prefetch(&record.times);
+        }
+    }
+
+    /// Asks for all lines of a packet, which whoever delivers it reads.
+    #[inline(always)]
+    pub fn prefetch_all(&self, id: u32) {
+        self.prefetch(id);
+        if let Some(record) = self.records.get(id as usize) {
+            prefetch(&record.left);
         }
     }
 

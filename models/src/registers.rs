@@ -270,6 +270,16 @@ impl Space {
         self.carry_out(0, &request(access, Some(0)));
     }
 
+    /// How many ports the device has.
+    pub fn ports(&self) -> u8 {
+        self.plugs.voq.len() as u8
+    }
+
+    /// The link of a port is initialised, or it is not.
+    pub fn set_link(&mut self, port: u8, up: bool) {
+        self.plugs.serial.set_link(port, up);
+    }
+
     /// The register at a byte offset, as port `via` sees it.
     pub fn read(&self, offset: u32, via: u8) -> u32 {
         self.file.read(offset, via, &self.plugs)

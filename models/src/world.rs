@@ -46,7 +46,7 @@ use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::outcome::Outcome;
 use crate::world::stall::Watchdog;
-use sim_core::{Ahead, Event, EventKey, EventList, Purpose, Stream, Time, World};
+use sim_core::{Ahead, Event, EventKey, EventList, Purpose, Stream, Time, World, large_pages};
 use std::sync::Arc;
 
 /// How the pipeline latency of switches becomes events; results are equal with both.
@@ -120,6 +120,8 @@ impl<P: Build> Fabric<P> {
             registers: Registers::default(),
             watchdog: Watchdog::new(config.stall_after.map_or(0, |d| d.0)),
         };
+        let room = footprint::main_lists(&config, &own);
+        fabric.links.lists = large_pages(room);
         for (index, device) in config.devices.iter().enumerate() {
             let index = index as u32;
             fabric.add_device(index, device.ports.len() as u32, own(index));
@@ -153,6 +155,7 @@ impl<P: Build> Fabric<P> {
         fabric.links.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
+        debug_assert!(fabric.links.lists.len() <= room, "no list was moved");
         fabric.set_up_lags(&lengths);
         for e in fabric.endpoints.ids() {
             fabric.links.cold[fabric.endpoints[e].port.index()].listens = fabric.listens(e);
@@ -167,11 +170,7 @@ impl<P: Build> Fabric<P> {
         let (lanes, owner) = match &device.model {
             DeviceModel::Endpoint(_) => (1, Owner::from(self.endpoints.next_id())),
             DeviceModel::Switch(s) => {
-                let lanes = if matches!(s.buffering, Buffering::Output { .. } | Buffering::Shared { .. }) {
-                    1
-                } else {
-                    ports
-                };
+                let lanes = footprint::lanes(s, ports as usize) as u32;
                 (lanes, Owner::from(self.switches.next_id()))
             }
         };
@@ -211,18 +210,10 @@ impl<P: Build> Fabric<P> {
         }
         self.links.nodes.push(owner, device.ports.len());
         match &device.model {
-            DeviceModel::Endpoint(e) => self.endpoints.push(Endpoint {
-                device: index,
-                port: base,
-                sources: Vec::new(),
-                next: u64::MAX,
-                create_posted: false,
-                next_hop: e.next_hop.clone(),
-                multicast: Vec::new(),
-                staged: e.staging != StagingConfig::None && !e.next_hop.is_empty(),
-                stamp: 0,
-                lag: None,
-            }),
+            DeviceModel::Endpoint(e) => {
+                let staged = e.staging != StagingConfig::None && !e.next_hop.is_empty();
+                self.endpoints.push(Endpoint::new((index, base), e.next_hop.clone(), staged));
+            }
             DeviceModel::Switch(s) => {
                 let n = ports as usize;
                 let direct = s.buffering == Buffering::Direct;

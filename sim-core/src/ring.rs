@@ -285,7 +285,13 @@ impl<P: Copy> BucketRing<P> {
     fn new_node(&mut self, event: Event<P>, next: u32) -> u32 {
         let free = self.free;
         if let Some(link) = self.next.get_mut(free as usize) {
-            self.free = std::mem::replace(link, next);
+            let then = std::mem::replace(link, next);
+            self.free = then;
+            // The next one is there by the time that it is needed.
+            if let (Some(link), Some(node)) = (self.next.get(then as usize), self.nodes.get(then as usize)) {
+                prefetch(link);
+                prefetch(node);
+            }
             // Field by field: as a whole the event would pass through memory.
             let node = &mut self.nodes[free as usize].0;
             node.key = event.key;

@@ -73,11 +73,14 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "unsafe",
-        reason: "safe code cannot read what it should not; one prefetch is all that the speed needs",
+        reason: "safe code cannot read what it should not; two hints are all that the speed needs",
         view: View::Code,
         scope: rust,
         patterns: &[Word("unsafe")],
-        exceptions: &[("sim-core/src/prefetch.rs", "the prefetch instruction, which changes no value")],
+        exceptions: &[
+            ("sim-core/src/prefetch.rs", "the prefetch instruction, which changes no value"),
+            ("sim-core/src/pages.rs", "the wish for large pages, which changes no value"),
+        ],
     },
     Rule {
         name: "wall-clock",

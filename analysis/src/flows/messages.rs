@@ -134,7 +134,9 @@ impl JourneySummary {
 pub struct HostSummary {
     /// Path of the endpoint.
     pub device: String,
-    /// Most messages, PDUs and doorbells ever in the queue of the host, the one being served included.
+    /// Most messages, PDUs and doorbells ever in the queue of the host, the one being served included. The
+    /// place that one takes with its first packet counts here when its last has come, so a host may refuse
+    /// while this says that there was a place.
     pub rx_queue_max: u32,
     /// Mean number of them over time.
     pub rx_queue_mean: Num,

@@ -438,11 +438,11 @@ pub struct CostSummary {
 
 impl CostSummary {
     fn new(totals: &SessionTotals) -> Option<Self> {
-        let last = totals.census.last()?;
+        totals.census.last()?;
         let (octets, allocated) = (totals.stats.management_octets, totals.stats.allocated);
         let (most, limit) = totals.most_from_one;
         Some(Self {
-            stream_ids: last.streams,
+            stream_ids: totals.taken,
             most_of_a_pair: most,
             limit_of_a_pair: limit,
             share_of_stream_ids: Num(ratio(most.into(), limit.into())),

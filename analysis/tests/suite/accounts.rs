@@ -1148,3 +1148,119 @@ fn messages_that_stand_still_are_not_fast() {
         serde_json::from_str(&analysis::Summary::new("s", std::slice::from_ref(&report)).to_json()).unwrap();
     assert!(told["variants"][0]["flows"][0]["protocol"]["messages"]["arrived_share"].is_number());
 }
+
+/// A host with one place. `a` is one PDU of 8 octets, which is served for 1 us from 0.2024 us on; `b`, of 16
+/// segments, begins meanwhile and is discarded; `c` comes at 1.7264 us, when nothing waits, while segments of
+/// `b` still come. By hand: what is discarded has no place, so `c` finds one.
+#[test]
+fn what_is_left_of_a_discarded_pdu_takes_no_place() {
+    let once = |name: &str, from: &str, size: u32, phase: &str| {
+        let arrivals = json!({"constant": {"interval": "9 us", "phase": phase}});
+        json!({"name": name, "from": from, "to": "ep/3", "streams": {}, "size": size, "limit": 1,
+               "arrivals": arrivals})
+    };
+    let mut scenario = star(4, "10 us", once("a", "ep/0", 8, "0 ps"));
+    let flows = scenario["traffic"].as_array_mut().unwrap();
+    flows.extend([once("b", "ep/1", 4_000, "100 ns"), once("c", "ep/2", 8, "1.5 us")]);
+    scenario["overrides"] =
+        json!([{"devices": "ep/3", "endpoint": {"host": {"rx_queue": 1, "rx_service": "1 us"}}}]);
+    let told = report(&scenario);
+    let books = |n: usize| {
+        let books = &told.flows[n].books;
+        [books.asked, books.arrived, books.never, books.under_way]
+    };
+    assert_eq!([0, 1, 2].map(books), [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]]);
+}
+
+/// By hand, a message each 500 ns: the first arrives at 400.8 ns, and its DONE is still on its way at 550 ns.
+/// So one is under way then, 50 ns old, and what arrived took less than 450 ns. A PDU of four segments that
+/// is discarded because the host has no place is not under way while its last segments still come.
+#[test]
+fn the_oldest_is_the_oldest_that_has_not_arrived() {
+    let arrivals = json!({"constant": {"interval": "500 ns", "phase": "0 ps"}});
+    let flow = json!({"name": "m", "from": "ep/0", "to": "ep/1", "messages": {}, "size": 256,
+                      "arrivals": arrivals});
+    let mut told = report(&star(2, "550 ns", flow));
+    assert_eq!((books(&told), told.flows[0].books.oldest_ps), ([2, 1, 0, 1], Some(50_000)));
+    told.required = vec![required("max", Relation::AtMost, 450_000.0, Dimension::Time)];
+    assert_ne!(judge(&told)[0].verdict, Verdict::Fail);
+
+    let pdu = |name: &str, from: &str, size: u32, phase: &str| {
+        json!({"name": name, "from": from, "to": "ep/2", "streams": {}, "size": size, "limit": 1,
+               "arrivals": {"constant": {"interval": "9 us", "phase": phase}}})
+    };
+    let mut scenario = star(3, "900 ns", pdu("long", "ep/1", 1_024, "100 ns"));
+    scenario["traffic"].as_array_mut().unwrap().push(pdu("first", "ep/0", 8, "0 ps"));
+    scenario["overrides"] =
+        json!([{"devices": "ep/2", "endpoint": {"host": {"rx_queue": 1, "rx_service": "5 us"}}}]);
+    let told = report(&scenario);
+    assert_eq!((books(&told), told.flows[0].books.oldest_ps), ([1, 0, 1, 0], None));
+}
+
+/// Law: at any instant as many StreamIDs are taken as there are records of both nodes, two for each pair that
+/// came about: with the literal algorithm each conduit leaves one at each end. That is so at the end,
+/// whatever instant the last census was at.
+#[test]
+fn what_conduits_cost_is_told_of_the_end() {
+    let costs = ["40 us", "149 us", "150 us"].map(|census| {
+        let flow = json!({"name": "c", "from": "all", "to": {"uniform": {}}, "session": {"census": census}});
+        let mut scenario = star(2, "150 us", flow);
+        scenario["endpoint"] = json!({"session": {"algorithm": "literal"}});
+        let told = serde_json::to_value(&SessionSummary::all(&report(&scenario).run)[0]).unwrap();
+        let cost = &told["cost"];
+        let number = |name: &str| cost[name].as_u64().unwrap();
+        assert_eq!(number("stream_ids"), 2 * number("most_of_a_pair"), "{cost}");
+        number("stream_ids")
+    });
+    assert!(costs[0] > 100 && costs.iter().all(|&cost| cost == costs[0]), "{costs:?}");
+}
+
+/// Two switches are joined by two cables, and the host is at the one. Law: where one cable is down from start
+/// to end, all that the host does, and when, is what it does where that cable is not there, but for what it
+/// reads of the ports: its ports answer that they are not initialised (Part 6, Port n Error and Status CSR).
+/// So its `check` is right that it reaches all. And an endpoint whose link is down costs the others nothing:
+/// four packets that nobody takes would fill a switch with five buffers.
+#[test]
+fn a_link_that_is_down_is_none_to_the_host() {
+    let build = |cables: u32, down: bool| {
+        let mut links = vec![json!({"a": "s:0", "b": "a"}), json!({"a": "t:2", "b": "b"})];
+        links.push(json!({"a": "s:3", "b": "c"}));
+        links.push(json!({"a": "s:2", "b": "t:1"}));
+        if cables == 2 {
+            links.push(json!({"a": "s:1", "b": "t:0"}));
+        }
+        let devices = json!([{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "s", "ports": 4},
+                             {"name": "t", "ports": 3}]);
+        let mut scenario = json!({
+            "name": "z",
+            "run": {"until": "1 ms", "warmup": "0 ps"},
+            "topology": {"explicit": {"devices": devices, "links": links}},
+            "links": {"granularity": "symbol"},
+            "configure": {"fabric": {"host": "a"}},
+            "traffic": [{"name": "f", "from": "all", "to": {"uniform": {}},
+                         "arrivals": {"constant": {"interval": "10 us"}}}],
+        });
+        if down {
+            scenario["faults"] = json!({"outages": [{"link": "s:1", "at": "0 ps"}]});
+        }
+        let told = report(&scenario);
+        let summary = analysis::Summary::new("s", std::slice::from_ref(&told)).to_json();
+        let summary: Value = serde_json::from_str(&summary).unwrap();
+        let setup = summary["variants"][0]["enumeration"].clone();
+        let [asked, arrived, ..] = books(&told);
+        assert!(asked > 100 && arrived > asked - 10, "{asked} {arrived}");
+        setup
+    };
+    let (without, down, both) = (build(1, false), build(2, true), build(2, false));
+    assert_eq!(without, down);
+    assert_ne!(without, both, "a second cable is looked at");
+
+    let flow = json!({"name": "f", "from": "ep/2", "to": "ep/3",
+                      "arrivals": {"constant": {"interval": "1 us", "phase": "0 ps"}}});
+    let mut scenario = star(4, "1 ms", flow);
+    scenario["switch"] = json!({"input_buffers": 5});
+    scenario["configure"] = json!({"fabric": {"host": "ep/0"}});
+    scenario["faults"] = json!({"outages": [{"link": "ep/1", "at": "0 ps"}]});
+    let [asked, arrived, ..] = books(&report(&scenario));
+    assert!(asked > 900 && arrived >= asked - 1, "{asked} {arrived}");
+}

@@ -4,7 +4,7 @@ use super::data::{Data, Label, Trail};
 use super::host::Host;
 use super::protocol::{Conveyance, Outcome, Received, Token, part_of};
 use super::{Order, Outgoing};
-use crate::config::AgentConfig;
+use crate::config::{AgentConfig, ProtocolConfig};
 use crate::observe::probe::{Cause, Journey, Parts, ProtocolFact, TimeoutKind};
 use crate::registers;
 use logical::engine::io::requester::{self, Requester};
@@ -87,6 +87,20 @@ pub(super) struct Port {
     stream_room: u32,
     /// Flow of register accesses.
     pub(super) register_flow: u16,
+    /// Of each sender and lane, what ended here last, by its position among what that sent: it has arrived
+    /// whole or is lost, and its sender may not know yet.
+    over: BTreeMap<(u32, Lane), u32>,
+    /// Somebody asks for that: books that go message by message.
+    is_asked_what_is_over: bool,
+}
+
+/// Where one sender has one message or PDU at a time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Lane {
+    /// A letter of a mailbox.
+    Letter { mailbox: u8, letter: u8 },
+    /// PDUs to this id, in this priority.
+    Stream { destination: u32, priority: u8 },
 }
 
 /// Register accesses of a part.
@@ -165,6 +179,8 @@ impl Port {
             streams_waiting: 0,
             stream_room: config.stream_packets,
             register_flow: 0,
+            over: BTreeMap::new(),
+            is_asked_what_is_over: counts_alone(config),
         }
     }
 
@@ -181,17 +197,30 @@ impl Port {
         self.accesses.get(&part).copied().unwrap_or_default()
     }
 
-    /// What was sent and has not ended; of doorbells nobody keeps a list.
-    pub(super) fn pending(&self) -> impl Iterator<Item = &Label> {
+    /// What was sent and has not ended here, by the id that this port sends under; of doorbells nobody keeps
+    /// a list.
+    pub(super) fn unended(&self) -> impl Iterator<Item = (u32, &Label)> {
         let messages = self.messages.pending().map(|message| &message.payload.label);
         let streams = self.streams.pending().map(|pdu| &pdu.payload.label);
         let asked = self.asked.values().map(|(label, ..)| label);
-        messages.chain(streams).chain(asked)
+        messages.chain(streams).chain(asked).map(|label| (self.id, label))
+    }
+
+    /// What has ended here, as far as its sender may not know: that, and its position among what it sent.
+    pub(super) fn over(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.over.iter().map(|(&(source, _), &sequence)| (source, sequence))
+    }
+
+    /// What a sender had in a lane is over.
+    fn ends(&mut self, source: u32, lane: Lane, sequence: u32) {
+        if self.is_asked_what_is_over {
+            self.over.insert((source, lane), sequence);
+        }
     }
 
     /// Places of the host that messages in reassembly will need.
     pub(super) fn reserved(&self) -> usize {
-        self.inbox.contexts() + self.reassembly.contexts()
+        self.inbox.contexts() + self.reassembly.reassembling()
     }
 
     /// The host has done its part of an order. Contradictions are defects of the protocol (or the compiler).
@@ -269,6 +298,8 @@ impl Port {
                 while let Some(event) = self.inbox.poll_event() {
                     match event {
                         message::ReceiverEvent::Delivered { payload, .. } => {
+                            let letter = target.letter();
+                            self.ends(source, Lane::Letter { mailbox, letter }, payload.label.sequence);
                             let order = message::Order::Free;
                             let conveyance = Conveyance::Message { mailbox, segment: size, order };
                             let leg = self.leg(&payload.label, way, Cause::Protocol);
@@ -283,6 +314,7 @@ impl Port {
             }
             Body::Stream(segment) => {
                 let stream_flow = stream::Flow { vc: false, priority: transport.priority() };
+                let sequence = segment.payload().label.sequence;
                 self.reassembly.handle_segment(now, source, destination, stream_flow, segment, room);
                 while let Some(event) = self.reassembly.poll_event() {
                     match event {
@@ -292,6 +324,7 @@ impl Port {
                             host.take_in(received(source, priority, conveyance, payload, leg));
                         }
                         stream::ReceiverEvent::Discarded { .. } => {
+                            self.ends(source, Lane::Stream { destination, priority }, sequence);
                             out.push(Event::Fact(flow, ProtocolFact::Discarded));
                         }
                     }
@@ -586,6 +619,14 @@ impl Port {
             ..packet
         }
     }
+}
+
+/// Whether books of what an agent sends or receives go message by message: those of other protocols look at
+/// their own ends.
+fn counts_alone(config: &AgentConfig) -> bool {
+    let alone =
+        |p: &ProtocolConfig| matches!(p, ProtocolConfig::Workload { .. } | ProtocolConfig::Plugged(_));
+    config.parts.is_empty() || config.parts.iter().any(|part| alone(&part.protocol))
 }
 
 pub(super) fn received(

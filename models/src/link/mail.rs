@@ -216,6 +216,29 @@ impl<P: Build> Links<P> {
         }
     }
 
+    /// Asks for where a packet is written down that leaves through `port`, if it reaches a sink there: what
+    /// [`prefetch_sink`](Self::prefetch_sink) has asked for is there.
+    #[inline(always)]
+    pub fn prefetch_flight(&self, port: PortId) {
+        let tx = &self.ports[port.index()].tx;
+        let Peer(sink) = tx.peer;
+        if self.timings[usize::from(tx.timing)].to_sink
+            && let Some(cold) = self.cold.get(sink.index())
+            && let Some(last) = cold.in_flight.back()
+        {
+            prefetch(last);
+        }
+    }
+
+    /// Asks for the credit of the transmitter that sends to `port`, where whoever uses the wire of `port`
+    /// next tells it of an acceptance.
+    #[inline(always)]
+    pub fn prefetch_told(&self, port: PortId) {
+        if self.ports[port.index()].rx.unaccepted != 0 {
+            self.prefetch_sender(port);
+        }
+    }
+
     /// Both ends of the link of `port`, this one first: for what is done to a link as a whole.
     pub fn ends_of(&self, port: PortId) -> [PortId; 2] {
         [port, self.ports[port.index()].rx.peer.0]
@@ -225,6 +248,14 @@ impl<P: Build> Links<P> {
     pub fn across(&self, port: PortId) -> Option<PortId> {
         let peer = self.ports[port.index()].tx.peer;
         peer.is_some().then_some(peer.0)
+    }
+
+    /// Whether the link of a port is there and initialised, as its Port n Error and Status CSR says (Part 6).
+    pub fn is_port_up(&self, port: PortId) -> bool {
+        match self.ends.get(port.index()) {
+            Some(Some(end)) => !(end.is_down() || end.is_initialising()),
+            _ => self.across(port).is_some(),
+        }
     }
 
     /// Deliveries to the endpoint with this port are events.

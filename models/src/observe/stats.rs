@@ -219,7 +219,7 @@ pub struct FlowLeft {
     pub oldest_packet: Option<Time>,
     /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way; a
     /// PDU may count several times. A message whose engine has given it up is not under way, though a packet
-    /// of it may be.
+    /// of it may be, and one that has arrived or is lost is not, though its sender may not know.
     pub messages: u64,
     /// When the oldest of these messages, PDUs, doorbells, reads and writes was sent.
     pub oldest_message: Option<Time>,
@@ -556,6 +556,8 @@ pub struct SessionTotals {
     pub ends: Vec<ConduitEnd>,
     /// (device, leaked streams, receive streams handed out) of every node.
     pub by_node: Vec<(u32, u64, u64)>,
+    /// StreamIDs that nodes have given to others, at the end.
+    pub taken: u64,
     /// Most receive streams that one node has open from one peer, and how many it allows: so many of its
     /// StreamIDs are taken.
     pub most_from_one: (u64, u64),

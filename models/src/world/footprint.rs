@@ -48,12 +48,36 @@ fn of_switch<S: Ports>(switch: &SwitchConfig, ports: usize) -> usize {
     size_of::<Switch<S>>() + routes + ports * ports * size_of::<Cell>()
 }
 
-/// The lists of packets of a switch.
-fn lists(switch: &SwitchConfig, ports: usize) -> usize {
-    let lanes = match switch.buffering {
+/// Lanes of each output of a switch: an input each, where packets are kept apart by where they came through.
+pub(super) fn lanes(switch: &SwitchConfig, ports: usize) -> usize {
+    match switch.buffering {
         Buffering::Direct | Buffering::Crosspoint { .. } => ports,
         Buffering::Output { .. } | Buffering::Shared { .. } => 1,
+    }
+}
+
+/// How many lists of packets the outputs of a fabric may have, as far as its devices are one's `own`.
+pub(super) fn main_lists(config: &FabricConfig, own: impl Fn(u32) -> bool) -> usize {
+    let of = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(switch) => lanes(switch, device.ports.len()),
+        DeviceModel::Endpoint(_) => 1,
     };
+    let lists = |(n, device): (u32, &DeviceConfig)| if own(n) { device.ports.len() * of(device) } else { 0 };
+    let widest = config.devices.iter().map(|device| device.ports.len()).max().unwrap_or(0);
+    let stages = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(_) => false,
+        DeviceModel::Endpoint(endpoint) => endpoint.staging != StagingConfig::None,
+    };
+    // A staging queue for each port of the neighbour, and one for what none stops.
+    let queues = |device: &DeviceConfig| if stages(device) { device.ports.len() * (widest + 1) } else { 0 };
+    let count = (0..).zip(&config.devices).map(lists).sum::<usize>()
+        + config.devices.iter().map(queues).sum::<usize>();
+    count * PRIORITIES
+}
+
+/// The lists of packets of a switch.
+fn lists(switch: &SwitchConfig, ports: usize) -> usize {
+    let lanes = lanes(switch, ports);
     let inputs = match (switch.input, switch.buffering) {
         (InputQueueing::Fifo, _) => 1,
         (InputQueueing::Voq, Buffering::Direct) => 0,

@@ -103,10 +103,18 @@ impl<P: Build> Fabric<P> {
                     links.ports[(switch.base + reader).index()].tx.prefetch_waiting();
                 }
                 prefetch(&links.keys[rx.device as usize]);
+                if !is_crowded {
+                    links.prefetch_sink(output);
+                }
             }
             Ahead::Next => {
                 links.packets.prefetch_tail(list);
-                links.prefetch_sink(output);
+                links.prefetch_told(output);
+                if is_crowded {
+                    links.prefetch_sink(output);
+                } else {
+                    links.prefetch_flight(output);
+                }
             }
             _ => {}
         }
@@ -159,6 +167,8 @@ impl<P: Build> Fabric<P> {
                 }
             }
             Ahead::Next => {
+                links.prefetch_told(port);
+                links.prefetch_flight(port);
                 for (_, list) in self.waiting_for(s, read) {
                     links.packets.prefetch(list.head);
                 }
@@ -199,7 +209,6 @@ impl<P: Build> Fabric<P> {
                 own.tx.prefetch();
                 prefetch(&own.rx);
                 prefetch(endpoint);
-                prefetch(&endpoint.next);
                 prefetch(in_flight);
             }
             Ahead::Middle => {
@@ -221,7 +230,7 @@ impl<P: Build> Fabric<P> {
                     source.prefetch_rest();
                 }
                 for &(_, packet) in in_flight.iter().take(2) {
-                    links.packets.prefetch(packet);
+                    links.packets.prefetch_all(packet);
                 }
                 if let Some(waiting) = waiting {
                     links.packets.prefetch(waiting.head);

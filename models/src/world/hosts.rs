@@ -503,6 +503,9 @@ impl<P: Build> Fabric<P> {
     /// What of every flow is still under way.
     pub fn left(&self) -> Vec<FlowLeft> {
         let mut flows = vec![FlowLeft::default(); self.links.config.flows.len()];
+        let agents = || self.hosts.agents.iter().flatten();
+        // Who sent it may not have heard.
+        let over: BTreeSet<(u32, u32)> = agents().flat_map(|agent| agent.over()).collect();
         for (id, packet) in self.links.packets.iter() {
             let device = self.links.ports[packet.port.index()].rx.device;
             let from = (device, self.links.nodes.number(device, packet.port));
@@ -513,19 +516,21 @@ impl<P: Build> Fabric<P> {
             });
             flows[usize::from(packet.flow)].packet(packet.created, members);
             // The engine of a message has it until it is answered or given up; of a PDU nobody hears again.
-            let Some(body @ Body::Stream(_)) = self.links.packets.cargoes.get(id).map(|cargo| &cargo.body)
-            else {
-                continue;
-            };
-            let payload = body.payload();
-            if let Some(label) = payload.map(|payload| &payload.label) {
+            let Some(cargo) = self.links.packets.cargoes.get(id) else { continue };
+            let Body::Stream(segment) = &cargo.body else { continue };
+            let label = &segment.payload().label;
+            if !over.contains(&(cargo.source, label.sequence)) {
                 flows[usize::from(label.flow)].message(label.created);
             }
         }
-        let agents = || self.hosts.agents.iter().flatten();
         let given_up: BTreeSet<(u32, Token)> = agents().flat_map(|agent| agent.given_up()).collect();
-        for (flow, sent, from) in agents().flat_map(|agent| agent.waiting()) {
-            if from.is_none_or(|from| !given_up.contains(&from)) {
+        for (id, label) in agents().flat_map(|agent| agent.unsent()) {
+            if id.is_none_or(|id| !over.contains(&(id, label.sequence))) {
+                flows[usize::from(label.flow)].message(label.created);
+            }
+        }
+        for (flow, sent, from) in agents().flat_map(|agent| agent.come()) {
+            if !given_up.contains(&from) {
                 flows[usize::from(flow)].message(sent);
             }
         }
@@ -564,7 +569,7 @@ impl<P: Build> Fabric<P> {
             }
         }
         for agent in self.hosts.agents.iter().flatten() {
-            agent.unsent().for_each(|label| note(agent.id, label));
+            agent.unsent().for_each(|(_, label)| note(agent.id, label));
             agent.received().for_each(|(from, label)| note(from, label));
         }
         flows

@@ -73,7 +73,7 @@ impl<P: Build> Fabric<P> {
                     let starts = ps.div_ceil(time(whole).max(1)) + 1;
                     let starts = u16::try_from(starts).expect("fewer than there are buffers for");
                     let e = self.links.nodes.endpoint(own);
-                    self.endpoints[e].lag = Some(Lag { ps, starts });
+                    self.endpoints[e].lags_by(Lag { ps, starts });
                 }
             }
         }
@@ -142,7 +142,7 @@ impl<P: Build> Fabric<P> {
     ) -> Option<(PortId, u32, u32)> {
         let e = self.links.nodes.endpoint(port);
         let due = self.links.cold[port.index()].due.0;
-        if self.endpoints[e].lag.is_none_or(|lag| lag.told(due) != cx.key()) {
+        if self.endpoints[e].lag().is_none_or(|lag| lag.told(due) != cx.key()) {
             self.links.observe.pending -= 1;
             return None;
         }

@@ -113,6 +113,11 @@ impl<P: Build> Fabric<P> {
             Operation::Write { src_tid, access, payload } => (*src_tid, *access, payload.as_bytes()),
             _ => return (None, false),
         };
+        // Links come and go while nobody looks.
+        let first = self.links.nodes.first_port(device);
+        for port in 0..space.ports() {
+            space.set_link(port, self.links.is_port_up(first + u32::from(port)));
+        }
         let Some(response) = space.carry_out(via, request.operation()) else { return (None, false) };
         let value = match (written.and_then(<[u8]>::first_chunk), &response) {
             (Some(word), _) => access.pick(*word),

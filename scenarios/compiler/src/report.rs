@@ -475,12 +475,14 @@ fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
         let (name, each) = (operation_name(operation), time_text(alone));
         let several = count(at_a_time as usize, name);
         format!(
-            "{own:.3} Gb/s of payload on the slowest path{stripes}: the bound is {several} of {} octets at a \
-             time, {each} each; for long or many ones {most:.3} Gb/s: {bound}",
-            end.job.bytes
+            "{} of payload on the slowest path{stripes}: the bound is {several} of {} octets at a time, \
+             {each} each; for long or many ones {}: {bound}",
+            rate_text(own),
+            end.job.bytes,
+            rate_text(most)
         )
     } else {
-        format!("{most:.3} Gb/s of payload on the slowest path{stripes}: {bound}")
+        format!("{} of payload on the slowest path{stripes}: {bound}", rate_text(most))
     };
     // Questions for Slots that take more than a fiftieth of the time do not all fit beside Data.
     let asks = way.asked(1, slots) > time / 50;
@@ -583,6 +585,12 @@ fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
     scaled.map(line).collect()
 }
 
+/// A rate in Gb/s: three decimals, but four digits of a low one.
+fn rate_text(gigabits: f64) -> String {
+    let places = if gigabits > 0.0 { (3.0 - gigabits.log10().floor()).clamp(3.0, 12.0) } else { 3.0 };
+    format!("{gigabits:.*} Gb/s", places as usize)
+}
+
 /// Device presets, one a line.
 pub fn list_devices() -> String {
     let mut out = String::from("switches\n");
@@ -599,4 +607,23 @@ pub fn list_devices() -> String {
 /// Kinds of topology, one a line.
 pub fn list_topologies() -> String {
     TOPOLOGIES.iter().map(|(name, about)| format!("{name:<14} {about}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Law: what is told is within half a unit of the third decimal, and within a thousandth of the rate.
+    #[test]
+    fn low_rates_keep_their_digits() {
+        let told = [0.0, 7.1891e-3, 1.6e-4, 0.099_96, 0.5, 1.0, 12.345_6].map(rate_text);
+        let words = ["0.000", "0.007189", "0.0001600", "0.09996", "0.5000", "1.000", "12.346"];
+        assert_eq!(told, words.map(|word| format!("{word} Gb/s")));
+        for n in 1..400 {
+            let rate = 1.13_f64.powi(n) * 1e-12;
+            let text = rate_text(rate);
+            let read: f64 = text.trim_end_matches(" Gb/s").parse().unwrap();
+            assert!((read - rate).abs() <= (0.000_501_f64).min(rate / 1_000.0).max(5e-13), "{rate} {text}");
+        }
+    }
 }

@@ -453,7 +453,7 @@ pub enum ServiceSpec {
 pub enum ServiceKind {
     /// Exponential with this mean.
     Exponential(Quantity<Picoseconds>),
-    /// Uniform between two times.
+    /// Uniform between two times, both included.
     Uniform([Quantity<Picoseconds>; 2]),
 }
 
@@ -639,12 +639,14 @@ pub struct RoutingSpec {
     /// Method of the computed tables (default auto).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<RoutingMethod>,
-    /// Root switch of up_down (default: the first).
+    /// Root switch of up_down (default: the first in the order of names).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Entries that replace computed ones: switch -> destination -> port number or "drop". A destination is a
     /// pattern of endpoint names, an id number, or, with the method "tables", "default" for all ids that have
-    /// no other entry. Multicast groups go by trees over their members, whatever the method.
+    /// no other entry. The name of an endpoint goes before its id, an id before a pattern, and of patterns
+    /// the one that comes later in the order of their characters. Multicast groups go by trees over their
+    /// members, whatever the method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<BTreeMap<String, BTreeMap<String, RouteTarget>>>,
     /// Accepts routing that can deadlock (default false).

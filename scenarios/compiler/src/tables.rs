@@ -9,7 +9,7 @@ use crate::source::escape;
 use crate::spec::*;
 use crate::topology::shortened;
 use models::config::*;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 impl Compiler<'_> {
@@ -106,6 +106,9 @@ impl Compiler<'_> {
             let mut keys: Vec<&String> = rows.keys().collect();
             keys.sort_by_key(|key| (*key == "default", !key.contains(['*', '?', '{']), *key));
             let mut set = vec![false; config.routes.entries.len()];
+            // What each key gives a route to, as long as no other does so after it.
+            let mut given: BTreeMap<u32, &str> = BTreeMap::new();
+            let mut giving: Vec<&str> = Vec::new();
             for key in keys {
                 let pointer = format!("{at}/{}", escape(key));
                 let egress = match route_target(&rows[key], self.graph.ports(device), switch) {
@@ -143,10 +146,14 @@ impl Compiler<'_> {
                         }
                     }
                 };
+                if key != "default" {
+                    giving.push(key);
+                }
                 for id in ids {
                     match config.routes.entries.get_mut(id as usize) {
                         Some(entry) => {
                             entry.egress = egress;
+                            given.insert(id, key);
                             match egress {
                                 Egress::Drop => drop(dropped.insert((device as u32, id), pointer.clone())),
                                 _ => drop(dropped.remove(&(device as u32, id))),
@@ -159,9 +166,18 @@ impl Compiler<'_> {
                             self.out.push(
                                 Diagnostic::error("SC024", pointer.clone(), message).help(help).at_key(),
                             );
+                            giving.pop();
                         }
                     }
                 }
+            }
+            let kept: BTreeSet<&str> = given.into_values().collect();
+            for key in giving.into_iter().filter(|key| !kept.contains(key)) {
+                let message = "this entry has no effect: others say where all its destinations go";
+                let help = "the name of an endpoint goes before its id, and an id before a pattern; of \
+                            patterns the one that comes later in the order of their characters";
+                let pointer = format!("{at}/{}", escape(key));
+                self.out.push(Diagnostic::error("SC051", pointer, message).help(help).at_key());
             }
         }
         self.dropped = dropped;

@@ -95,6 +95,7 @@ pub(super) fn audit(flow: u16, end: u64, nodes: &[End<'_>], aboard: &[Aboard]) -
             }
         }
         totals.leaked += leaked;
+        totals.taken += from.values().sum::<u64>();
         let most = from.into_values().max().unwrap_or(0);
         if most > totals.most_from_one.0 {
             totals.most_from_one = (most, app.config.stream_limit.into());

@@ -64,8 +64,8 @@ pub(super) fn arrivals(
                     let interval = Ratio::whole(u128::from(text.get()));
                     let Some(load) = packet.over(interval).filter(|load| !load.above_one()) else {
                         let shortest = units::time_text(packet.rounded()?);
-                        let message = format!("\"{text}\" is shorter than a packet");
-                        let help = format!("a packet takes {shortest} on this link");
+                        let message = format!("\"{text}\" is shorter than one takes");
+                        let help = format!("one, with all its packets, takes {shortest} on this link");
                         c.once(Diagnostic::error("SC040", pointer, message).help(help));
                         return None;
                     };

@@ -121,6 +121,8 @@ struct Context<P> {
 pub struct Receiver<P> {
     options: Options,
     contexts: BTreeMap<Key, Context<P>>,
+    /// Contexts of PDUs that have not been found defective.
+    sound: usize,
     /// Where a PDU without context was discarded, and neither its end has come nor the start of another.
     passing: BTreeSet<Key>,
     /// One entry for each context, if there is a timeout.
@@ -136,6 +138,7 @@ impl<P: Divisible> Receiver<P> {
         Self {
             options,
             contexts: BTreeMap::new(),
+            sound: 0,
             passing: BTreeSet::new(),
             deadlines: Deadlines::new(),
             events: VecDeque::new(),
@@ -147,7 +150,7 @@ impl<P: Divisible> Receiver<P> {
     /// no [`Segment`] is dropped; what follows it shows what it was part of.
     ///
     /// `room` says whether the owner can take one more PDU, beside those that are in reassembly
-    /// ([`contexts`](Self::contexts)). It matters for start and single segments only.
+    /// ([`reassembling`](Self::reassembling)). It matters for start and single segments only.
     pub fn handle_segment(
         &mut self,
         now: u64,
@@ -178,6 +181,7 @@ impl<P: Divisible> Receiver<P> {
     pub fn handle_timeout(&mut self, now: u64) {
         while let Some(key) = self.deadlines.pop_due(now) {
             let context = self.contexts.remove(&key).expect("a deadline belongs to a context");
+            self.sound -= usize::from(context.payload.is_some());
             self.passing.insert(key);
             if context.payload.is_some() {
                 self.discard(key, context.cos, Some(context.stream_id), Defect::Timeout);
@@ -200,6 +204,13 @@ impl<P: Divisible> Receiver<P> {
     #[must_use]
     pub fn contexts(&self) -> usize {
         self.contexts.len()
+    }
+
+    /// PDUs in reassembly, for which the owner keeps a place each: what is left of a defective one needs
+    /// none.
+    #[must_use]
+    pub const fn reassembling(&self) -> usize {
+        self.sound
     }
 
     /// What happened so far.
@@ -250,6 +261,7 @@ impl<P: Divisible> Receiver<P> {
             self.discard(key, cos, Some(stream_id), defect);
         }
         let payload = if defect.is_none() { Some(segment.into_payload()) } else { None };
+        self.sound += usize::from(payload.is_some());
         self.contexts.insert(key, Context { cos, stream_id, payload, until: None });
         self.restart_timer(now, key);
     }
@@ -271,6 +283,7 @@ impl<P: Divisible> Receiver<P> {
         let context = self.contexts.get_mut(&key).expect("looked at");
         if let Some(defect) = defect {
             context.payload = None;
+            self.sound -= 1;
             self.discard(key, cos, Some(stream_id), defect);
         } else if let Some(payload) = &mut context.payload {
             payload.write(received, segment.payload());
@@ -331,6 +344,7 @@ impl<P: Divisible> Receiver<P> {
 
     fn close(&mut self, key: Key) -> Option<Context<P>> {
         let context = self.contexts.remove(&key)?;
+        self.sound -= usize::from(context.payload.is_some());
         if let Some(until) = context.until {
             self.deadlines.clear(until, key);
         }
