@@ -64,12 +64,17 @@ pub(super) fn main_lists(config: &FabricConfig, own: impl Fn(u32) -> bool) -> us
     };
     let lists = |(n, device): (u32, &DeviceConfig)| if own(n) { device.ports.len() * of(device) } else { 0 };
     let widest = config.devices.iter().map(|device| device.ports.len()).max().unwrap_or(0);
-    let stages = |device: &DeviceConfig| match &device.model {
-        DeviceModel::Switch(_) => false,
-        DeviceModel::Endpoint(endpoint) => endpoint.staging != StagingConfig::None,
+    // A lane for each staging queue, and one for what none stops.
+    let staged = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(_) => 0,
+        DeviceModel::Endpoint(endpoint) => match &endpoint.staging {
+            StagingConfig::None => 0,
+            StagingConfig::PerPort => widest + 1,
+            StagingConfig::Modulo(queues) => usize::from(*queues) + 1,
+            StagingConfig::Table(table) => usize::from(table.iter().copied().max().unwrap_or(0)) + 2,
+        },
     };
-    // A staging queue for each port of the neighbour, and one for what none stops.
-    let queues = |device: &DeviceConfig| if stages(device) { device.ports.len() * (widest + 1) } else { 0 };
+    let queues = |device: &DeviceConfig| device.ports.len() * staged(device);
     let count = (0..).zip(&config.devices).map(lists).sum::<usize>()
         + config.devices.iter().map(queues).sum::<usize>();
     count * PRIORITIES
