@@ -438,10 +438,9 @@ pub struct CostSummary {
 
 impl CostSummary {
     fn new(totals: &SessionTotals) -> Option<Self> {
-        totals.census.last()?;
         let (octets, allocated) = (totals.stats.management_octets, totals.stats.allocated);
         let (most, limit) = totals.most_from_one;
-        Some(Self {
+        (!totals.census.is_empty()).then(|| Self {
             stream_ids: totals.taken,
             most_of_a_pair: most,
             limit_of_a_pair: limit,
