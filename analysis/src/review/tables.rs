@@ -793,7 +793,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// 50 000 values, of which ever fewer take ever longer, and the same where a tenth does not arrive. Law:
+    /// Many values, of which ever fewer take ever longer, and the same where a tenth does not arrive. Law:
     /// at every time the curve that is drawn, which keeps the share of the point before, is above the true
     /// one by less than one of so many parts of the height of its axis, and it has hardly more points than
     /// parts.

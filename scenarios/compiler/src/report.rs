@@ -587,8 +587,8 @@ fn clock_lines(config: &FabricConfig) -> Vec<(String, String)> {
 
 /// A rate in Gb/s: three decimals, but four digits of a low one.
 fn rate_text(gigabits: f64) -> String {
-    let places = if gigabits > 0.0 { (3.0 - gigabits.log10().floor()).clamp(3.0, 12.0) } else { 3.0 };
-    format!("{gigabits:.*} Gb/s", places as usize)
+    let zeros = if gigabits > 0.0 { -libm::floor(libm::log10(gigabits)) } else { 0.0 };
+    format!("{gigabits:.*} Gb/s", 3 + zeros.clamp(0.0, 9.0) as usize)
 }
 
 /// Device presets, one a line.
