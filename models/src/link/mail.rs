@@ -202,15 +202,20 @@ impl<P: Build> Links<P> {
         prefetch(&self.identity_queues[port.index()]);
     }
 
+    /// The sink that packets reach which leave through `port`, if it is one, and what is kept of it.
+    #[inline(always)]
+    fn sink_behind(&self, port: PortId) -> Option<(PortId, &Cold<P::Ports>)> {
+        let tx = &self.ports[port.index()].tx;
+        let Peer(sink) = tx.peer;
+        let cold = self.timings[usize::from(tx.timing)].to_sink.then(|| self.cold.get(sink.index()))?;
+        Some((sink, cold?))
+    }
+
     /// Asks for the list in which packets wait that leave through `port`, if they reach a sink there, and for
     /// the wire by which that answers.
     #[inline(always)]
     pub fn prefetch_sink(&self, port: PortId) {
-        let tx = &self.ports[port.index()].tx;
-        let Peer(sink) = tx.peer;
-        if self.timings[usize::from(tx.timing)].to_sink
-            && let Some(cold) = self.cold.get(sink.index())
-        {
+        if let Some((sink, cold)) = self.sink_behind(port) {
             prefetch(&cold.in_flight);
             prefetch(&self.ports[sink.index()].rx);
         }
@@ -220,10 +225,7 @@ impl<P: Build> Links<P> {
     /// [`prefetch_sink`](Self::prefetch_sink) has asked for is there.
     #[inline(always)]
     pub fn prefetch_flight(&self, port: PortId) {
-        let tx = &self.ports[port.index()].tx;
-        let Peer(sink) = tx.peer;
-        if self.timings[usize::from(tx.timing)].to_sink
-            && let Some(cold) = self.cold.get(sink.index())
+        if let Some((_, cold)) = self.sink_behind(port)
             && let Some(last) = cold.in_flight.back()
         {
             prefetch(last);

@@ -105,10 +105,9 @@ impl Compiler<'_> {
             // the order of the file's keys, which a map does not keep: names without wild cards win.
             let mut keys: Vec<&String> = rows.keys().collect();
             keys.sort_by_key(|key| (*key == "default", !key.contains(['*', '?', '{']), *key));
-            let mut set = vec![false; config.routes.entries.len()];
-            // What each key gives a route to, as long as no other does so after it.
+            // Who has given an id its route last, and who has given any.
             let mut given: BTreeMap<u32, &str> = BTreeMap::new();
-            let mut giving: Vec<&str> = Vec::new();
+            let mut giving: BTreeSet<&str> = BTreeSet::new();
             for key in keys {
                 let pointer = format!("{at}/{}", escape(key));
                 let egress = match route_target(&rows[key], self.graph.ports(device), switch) {
@@ -119,8 +118,10 @@ impl Compiler<'_> {
                     }
                 };
                 let ids: Vec<u32> = if key == "default" {
-                    let open = |id: &usize| !set[*id] && config.routes.entries[*id].egress == Egress::Drop;
-                    (0..config.routes.entries.len()).filter(open).map(|id| id as u32).collect()
+                    let entries = &config.routes.entries;
+                    let open =
+                        |id: &u32| !given.contains_key(id) && entries[*id as usize].egress == Egress::Drop;
+                    (0..entries.len() as u32).filter(open).collect()
                 } else if let Ok(id) = key.parse::<u32>() {
                     if let Some((group, _)) = self.groups.iter().find(|(_, own)| **own == id) {
                         let message = format!("destination id {id} is the multicast group \"{group}\"");
@@ -146,19 +147,16 @@ impl Compiler<'_> {
                         }
                     }
                 };
-                if key != "default" {
-                    giving.push(key);
-                }
                 for id in ids {
                     match config.routes.entries.get_mut(id as usize) {
                         Some(entry) => {
                             entry.egress = egress;
                             given.insert(id, key);
+                            giving.insert(key);
                             match egress {
                                 Egress::Drop => drop(dropped.insert((device as u32, id), pointer.clone())),
                                 _ => drop(dropped.remove(&(device as u32, id))),
                             }
-                            set[id as usize] = true;
                         }
                         None => {
                             let message = format!("destination id {id} belongs to nobody");
@@ -166,13 +164,12 @@ impl Compiler<'_> {
                             self.out.push(
                                 Diagnostic::error("SC024", pointer.clone(), message).help(help).at_key(),
                             );
-                            giving.pop();
                         }
                     }
                 }
             }
             let kept: BTreeSet<&str> = given.into_values().collect();
-            for key in giving.into_iter().filter(|key| !kept.contains(key)) {
+            for key in giving.difference(&kept) {
                 let message = "this entry has no effect: others say where all its destinations go";
                 let help = "the name of an endpoint goes before its id, and an id before a pattern; of \
                             patterns the one that comes later in the order of their characters";
