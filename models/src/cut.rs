@@ -122,7 +122,7 @@ impl Part {
     fn next_here(&mut self) -> u64 {
         let links = &self.kernel.world.links;
         let unaccepted =
-            links.border.unaccepted().iter().map(|port| links.inputs[port.index()].accepted.time().0);
+            links.border.unaccepted().iter().map(|port| links.ports[port.index()].input.accepted.time().0);
         let accepted = unaccepted.min().unwrap_or(u64::MAX);
         self.kernel.next_key().map_or(accepted, |key| accepted.min(key.time().0))
     }

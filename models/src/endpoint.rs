@@ -132,7 +132,7 @@ impl Endpoint {
 
     /// What comes after a [`turn`](Self::turn), and after what it had to say.
     pub fn rest<P: Build, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
-        let Port { tx, rx } = &links.ports[self.port.index()];
+        let Port { tx, rx, .. } = &links.ports[self.port.index()];
         if tx.done <= cx.key() {
             self.post_create(links, cx);
         } else if !tx.clock.end_posted {
@@ -183,7 +183,7 @@ impl Endpoint {
         key: EventKey,
     ) -> bool {
         let Some(lag) = self.lag() else { return false };
-        let Port { tx, rx } = &links.ports[self.port.index()];
+        let Port { tx, rx, .. } = &links.ports[self.port.index()];
         let cold = &mut links.cold[self.port.index()];
         if cold.due.0 != EventKey::MAX {
             return false;

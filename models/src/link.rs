@@ -22,13 +22,13 @@ use crate::link::credit::Lengths;
 use crate::link::interleave::Interleave;
 use crate::link::mail::{Peer, Reached};
 use crate::link::medium::Channels;
-use crate::link::port::{Cold, Input, LinkTiming, Port, special};
+use crate::link::port::{Cold, LinkTiming, Port, special};
 use crate::link::symbol::{End, WireChecked};
 use crate::link::wire::WireTiming;
 use crate::observe::Build;
 use crate::observe::Observe;
 use crate::observe::probe::Sample;
-use crate::packet::{List, Packets};
+use crate::packet::{Lanes, Packets};
 use sim_core::{ActorId, Class, EventKey, EventList, KeySource, Shake, Time, large_pages};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -46,10 +46,9 @@ pub(crate) struct Links<P: Build> {
     /// By device.
     pub keys: Vec<KeySource>,
     /// Queues of packets at the outputs of devices.
-    pub lists: Vec<List>,
+    pub lanes: Lanes,
     pub ports: Vec<Port<P::Ports>>,
     pub cold: Vec<Cold<P::Ports>>,
-    pub inputs: Vec<Input<P::Ports>>,
     /// Kinds of links.
     pub timings: Vec<LinkTiming>,
     /// All of them send as fast.
@@ -79,21 +78,18 @@ impl<P: Build> Links<P> {
     pub fn new(config: Arc<FabricConfig>, unfolded: bool, probe: P) -> Self {
         let shake = if config.shake == 0 { Shake::NONE } else { Shake::new(config.shake) };
         let ports: usize = config.devices.iter().map(|device| device.ports.len()).sum();
-        let mut inputs = large_pages(ports);
-        inputs.resize(ports, Input::new());
         Links {
             unfolded,
             observe: Observe::new(&config, probe),
             packets: Packets::default(),
             nodes: Nodes::default(),
             keys: (0..config.devices.len()).map(|d| KeySource::new(ActorId::new(d as u32), shake)).collect(),
-            lists: Vec::new(),
+            lanes: Lanes::default(),
             ports: large_pages(ports),
             cold: large_pages(ports),
             timings: Vec::new(),
             one_pace: true,
             identity_queues: vec![0; ports],
-            inputs,
             ends: Vec::new(),
             wire_checked: WireChecked::default(),
             said: BTreeMap::new(),
@@ -140,7 +136,7 @@ impl<P: Build> Links<P> {
             };
             let number = self.timing_number(timing);
             self.ports[to_index.index()].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
-            let Port { tx, rx } = &mut self.ports[from_index.index()];
+            let Port { tx, rx, .. } = &mut self.ports[from_index.index()];
             tx.peer = Peer::new(to_index);
             tx.free = i16::from(receiver.buffers);
             tx.timing = number;
@@ -201,7 +197,7 @@ impl<P: Build> Links<P> {
         }
         let mut last = self.observe.last_event;
         let linked = self.ports.iter().zip(&self.cold).filter(|(port, _)| port.tx.peer.is_some());
-        for (Port { tx, rx }, cold) in linked {
+        for (Port { tx, rx, .. }, cold) in linked {
             let timing = &self.timings[tx.timing as usize];
             if tx.packets_sent > 0 {
                 last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
@@ -218,7 +214,7 @@ impl<P: Build> Links<P> {
     #[cfg(debug_assertions)]
     pub fn check_parked(&self) {
         for parked in self.cold.iter().flat_map(|cold| &cold.parked) {
-            let count: usize = parked.lists.iter().map(|list| self.packets.iter_list(list).count()).sum();
+            let count: usize = parked.lists.iter().map(|list| self.packets.iter_list(*list).count()).sum();
             assert_eq!(parked.count as usize, count, "packets that moved aside are counted");
             assert!(parked.stopped || count > 0, "a place is given up with its last packet");
         }

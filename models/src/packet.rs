@@ -2,8 +2,10 @@
 
 mod carried;
 pub(crate) mod data;
+mod lanes;
 
 pub(crate) use carried::{Cargo, Carried, Delay, Frame, Late};
+pub(crate) use lanes::{Cell, Lane, Lanes};
 
 use crate::config::{NO_PORT, PRIORITIES};
 use crate::ids::PortId;
@@ -307,7 +309,7 @@ impl Packets {
     }
 
     /// The packets of a list, first to last.
-    pub fn iter_list(&self, list: &List) -> impl Iterator<Item = u32> {
+    pub fn iter_list(&self, list: List) -> impl Iterator<Item = u32> {
         let known = |id: u32| (id != NIL).then_some(id);
         std::iter::successors(known(list.head), move |&id| known(self[id].next))
     }

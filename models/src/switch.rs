@@ -17,7 +17,7 @@ use crate::config::{Arbitration, Detector, PRIORITIES, Verdict};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::Build;
-use crate::packet::List;
+use crate::packet::{Cell, List};
 use crate::ports::{PortSet, Ports};
 use crate::voq::Backpressure;
 use lp_serial::link::Channels;
@@ -46,7 +46,7 @@ pub(crate) struct Switch<S> {
     pub base: PortId,
     pub ports: u32,
     /// First list of output 0.
-    pub lists: u32,
+    pub lanes: u32,
     pub stamp: u32,
     /// Inputs with all reads in use (may be stale).
     pub reading: S,
@@ -78,8 +78,8 @@ pub(crate) struct Switch<S> {
     /// Channels that have verdicts of their own, because a port links messages with them.
     pub told_apart: Channels,
 
-    /// Waiting packets by `[ingress * ports + egress]` (per ingress) or `[egress]`; behind them, likewise,
-    /// those of each channel that is told apart.
+    /// What detectors count, unless it stands beside the list of a lane: by `[ingress * ports + egress]` (per
+    /// ingress) or `[egress]`, and likewise of each channel that is told apart.
     pub occupancy: Box<[Cell]>,
     /// Packets that wait by `[(priority * ports + output) * ports + input]`, with output buffers those in
     /// front of them; empty unless that decides who goes first.
@@ -110,28 +110,6 @@ pub(crate) struct Switch<S> {
     /// Output to which a place of the pool that became free was given last, by priority.
     pub pool_pointers: [u8; PRIORITIES],
     pub rng: Option<Box<Stream>>,
-}
-
-/// Packets that a detector has counted, and in the highest bit whether it is on: both are asked for at once.
-#[derive(Copy, Clone, Debug, Default)]
-pub(crate) struct Cell(u32);
-
-impl Cell {
-    const ON: u32 = 1 << 31;
-
-    fn new(packets: u32, on: bool) -> Self {
-        Cell(packets | if on { Cell::ON } else { 0 })
-    }
-
-    #[inline(always)]
-    fn packets(self) -> u32 {
-        self.0 & !Cell::ON
-    }
-
-    #[inline(always)]
-    fn is_on(self) -> bool {
-        self.0 & Cell::ON != 0
-    }
 }
 
 /// When an egress port is congested, where ports differ.
@@ -188,23 +166,26 @@ impl<S: Ports> Switch<S> {
     pub fn prefetch(&self) {
         prefetch(&self.routes);
         prefetch(&self.waiting_outputs);
-        prefetch(&self.occupancy);
+        prefetch(&self.watches);
     }
 
     /// Asks for where the detector counts packets of `input` for `out`.
     #[inline(always)]
-    pub fn prefetch_cell(&self, input: u32, out: u32) {
-        if self.detect
-            && let Some(cell) = self.occupancy.get(self.detector_of(input, out))
-        {
-            prefetch(cell);
+    pub fn prefetch_cell<P: Build<Ports = S>>(&self, links: &Links<P>, (input, out): (u32, u32)) {
+        // Beside a list it comes with that, but where a verdict is on all inputs.
+        if !self.detect || self.keeps_lanes() && self.judges_by_ingress(out) {
+            return;
+        }
+        match self.cell_of((input, out), 0) {
+            Ok(lane) => links.lanes.lowest(lane).into_iter().for_each(prefetch),
+            Err(cell) => self.occupancy.get(cell).into_iter().for_each(prefetch),
         }
     }
 
     /// Output `out` does not read `input` any more.
     #[inline(always)]
     pub fn read_ended<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, out: u32) {
-        let readers = &mut links.inputs[(self.base + input).index()].readers;
+        let readers = &mut links.ports[(self.base + input).index()].input.readers;
         *readers &= !S::one(out);
         // Another may have begun in the instant in which this one ends.
         let full = all_taken(*readers, self.reads);
@@ -217,11 +198,48 @@ impl<S: Ports> Switch<S> {
         self.watches.get(out as usize).map_or(self.per_ingress, |watch| watch.per_ingress)
     }
 
-    /// The cell of `occupancy` where a packet of `input` for `out` counts.
-    #[inline]
-    pub fn detector_of(&self, input: u32, out: u32) -> usize {
-        let row = if self.judges_by_ingress(out) { input * self.ports } else { 0 };
-        (row + out) as usize
+    /// Outputs have a lane for each input.
+    #[inline(always)]
+    fn keeps_lanes(&self) -> bool {
+        self.direct || self.crosspoint
+    }
+
+    /// Where a packet of `input` for `out` counts that is judged in `channel`: beside a lane, which is so if
+    /// outputs have one for each input, or in a cell of `occupancy`.
+    #[inline(always)]
+    fn cell_of(&self, (input, out): (u32, u32), channel: u8) -> Result<u32, usize> {
+        let row = if self.judges_by_ingress(out) { input } else { 0 };
+        let beside = self.keeps_lanes();
+        if beside && channel == 0 {
+            return Ok(self.lanes + out * self.ports + row);
+        }
+        let plane = channel - u8::from(beside);
+        Err((u32::from(plane) * self.plane() + row * self.ports + out) as usize)
+    }
+
+    /// Cells of `occupancy` for each channel.
+    fn plane(&self) -> u32 {
+        if self.per_ingress { self.ports * self.ports } else { self.ports }
+    }
+
+    /// Makes the cells of a switch that tells so many channels apart.
+    pub fn make_cells(&mut self) {
+        let channels = 1 + u32::from(self.told_apart.count()) - u32::from(self.keeps_lanes());
+        self.occupancy = vec![Cell::default(); (channels * self.plane()) as usize].into();
+    }
+
+    /// The cell where a packet of `input` for `out` counts that is judged in `channel`.
+    #[inline(always)]
+    fn cell<'a, P: Build<Ports = S>>(
+        &'a mut self,
+        links: &'a mut Links<P>,
+        pair: (u32, u32),
+        channel: u8,
+    ) -> &'a mut Cell {
+        match self.cell_of(pair, channel) {
+            Ok(lane) => links.lanes.cell(lane),
+            Err(cell) => &mut self.occupancy[cell],
+        }
     }
 
     /// Channel in which packets of a priority, or of the VCID above the priorities, are judged; 0 for VC0,
@@ -231,12 +249,6 @@ impl<S: Ports> Switch<S> {
             Some(vcid) => self.told_apart.channel_of(vcid),
             None => 0,
         }
-    }
-
-    /// Where a packet of `input` for `out` counts that is judged in a channel.
-    pub fn detector_in(&self, channel: u8, input: u32, out: u32) -> usize {
-        let channels = 1 + usize::from(self.told_apart.count());
-        self.detector_of(input, out) + usize::from(channel) * self.occupancy.len() / channels
     }
 
     /// Inputs and outputs are matched together. Buffers behind the inputs decouple them: there each output

@@ -35,18 +35,18 @@ use crate::ids::{ById, EndpointId, Id as _, Node, Owner, PortId, SwitchId};
 use crate::link::Links;
 use crate::link::credit::Lengths;
 use crate::link::mail::Peer;
-use crate::link::port::{Cold, Port, Rx, Tx, UNSERVED};
+use crate::link::port::{Cold, Input, Port, Rx, Tx, UNSERVED};
 use crate::link::wire::Wire;
 use crate::observe::Build;
-use crate::packet::{List, NIL};
+use crate::packet::{Lanes, List, NIL};
 use crate::ports::Ports;
 use crate::registers::Registers;
-use crate::switch::{Cell, Routes, Switch, Watch};
+use crate::switch::{Routes, Switch, Watch};
 use crate::voq::Backpressure;
 use crate::world::hosts::Hosts;
 use crate::world::outcome::Outcome;
 use crate::world::stall::Watchdog;
-use sim_core::{Ahead, Event, EventKey, EventList, Purpose, Stream, Time, World, large_pages};
+use sim_core::{Ahead, Event, EventKey, EventList, Purpose, Stream, Time, World};
 use std::sync::Arc;
 
 /// How the pipeline latency of switches becomes events; results are equal with both.
@@ -120,8 +120,7 @@ impl<P: Build> Fabric<P> {
             registers: Registers::default(),
             watchdog: Watchdog::new(config.stall_after.map_or(0, |d| d.0)),
         };
-        let room = footprint::main_lists(&config, &own);
-        fabric.links.lists = large_pages(room);
+        fabric.links.lanes = Lanes::with_room(footprint::all_lanes(&config, &own));
         for (index, device) in config.devices.iter().enumerate() {
             let index = index as u32;
             fabric.add_device(index, device.ports.len() as u32, own(index));
@@ -155,7 +154,6 @@ impl<P: Build> Fabric<P> {
         fabric.links.set_up_links();
         fabric.set_up_registers();
         fabric.set_up_staging();
-        debug_assert!(fabric.links.lists.len() <= room, "no list was moved");
         fabric.set_up_lags(&lengths);
         for e in fabric.endpoints.ids() {
             fabric.links.cold[fabric.endpoints[e].port.index()].listens = fabric.listens(e);
@@ -174,15 +172,10 @@ impl<P: Build> Fabric<P> {
                 (lanes, Owner::from(self.switches.next_id()))
             }
         };
-        let lists = self.links.lists.len();
-        let per_priority = ports * lanes;
         // Of a device that stands still nobody asks for one; whoever did would find none.
-        let first_list = if own { lists as u32 } else { NIL - per_priority };
-        let more = if own { per_priority as usize * PRIORITIES } else { 0 };
-        self.links.lists.resize(lists + more, List::default());
+        let first = if own { self.links.lanes.add(ports * lanes) } else { NIL - ports * lanes };
         for (p, port) in device.ports.iter().enumerate() {
             self.links.cold.push(Cold {
-                stride: per_priority,
                 lane_count: lanes,
                 reading_share: NIL,
                 refresh_every: u64::MAX,
@@ -206,7 +199,7 @@ impl<P: Build> Fabric<P> {
                 accept_posted: false,
                 special: 0,
             };
-            self.links.ports.push(Port { tx: Tx::new(first_list + p as u32 * lanes), rx });
+            self.links.ports.push(Port { tx: Tx::new(first + p as u32 * lanes), rx, input: Input::new() });
         }
         self.links.nodes.push(owner, device.ports.len());
         match &device.model {
@@ -243,7 +236,7 @@ impl<P: Build> Fabric<P> {
                     device: index,
                     base,
                     ports,
-                    lists: first_list,
+                    lanes: first,
                     fifo,
                     direct,
                     depth,
@@ -275,7 +268,7 @@ impl<P: Build> Fabric<P> {
                     quota: s.queue_quota.map_or(u32::MAX, u32::from),
                     pool: matches!(s.buffering, Buffering::Shared { .. }),
                     pool_pointers: [UNSERVED; PRIORITIES],
-                    occupancy: vec![Cell::default(); if per_ingress { n * n } else { n }].into(),
+                    occupancy: Box::default(),
                     backpressure: None,
                     stamp: 0,
                     rng: (s.arbitration == Arbitration::Random)
@@ -284,6 +277,9 @@ impl<P: Build> Fabric<P> {
                 };
                 if switch.slot != 0 || switch.matches() {
                     switch.choose_together = !P::Ports::EMPTY;
+                }
+                if own && switch.detect {
+                    switch.make_cells();
                 }
                 self.switches.push(switch);
             }
@@ -355,7 +351,7 @@ impl<P: Build> Fabric<P> {
     /// end where everything is over before.
     pub fn totals(&self, until: Time, end: Time, events: u64) -> Outcome {
         let mut ports = Vec::with_capacity(self.links.ports.len());
-        for (index, Port { tx, rx }) in self.links.ports.iter().enumerate() {
+        for (index, Port { tx, rx, .. }) in self.links.ports.iter().enumerate() {
             let port = PortId::new(index as u32);
             let number = self.links.nodes.number(rx.device, port);
             let mut stats = self.links.cold[index].stats;

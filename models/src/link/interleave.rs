@@ -199,7 +199,7 @@ impl<P: Build> Links<P> {
         else {
             return;
         };
-        let Port { tx, rx } = &self.ports[port.index()];
+        let Port { tx, rx, .. } = &self.ports[port.index()];
         let may = |channel: u8| {
             let n = usize::from(channel);
             stopped[n].is_some() || !tx.mask[n].is_empty() && tx.clock.blocked() & (1 << n) == 0
@@ -226,7 +226,7 @@ impl<P: Build> Links<P> {
         if sending.waits {
             self.late_by(port, &sending, now - sending.from);
         }
-        let Port { tx, rx } = &mut self.ports[port.index()];
+        let Port { tx, rx, .. } = &mut self.ports[port.index()];
         let left = tx.done.time().0 - now;
         let (reading, reading_kind) = (tx.reading, tx.reading_kind);
         (tx.reading, tx.reading_kind) = (NO_INPUT, reading::ORDINARY);
@@ -271,7 +271,7 @@ impl<P: Build> Links<P> {
         left: u64,
     ) {
         let now = cx.now().0;
-        let Port { tx, rx } = &mut self.ports[port.index()];
+        let Port { tx, rx, .. } = &mut self.ports[port.index()];
         let start = rx.wire.start_packet(now, left, self.timings[tx.timing as usize].wire);
         assert_eq!(start, now, "there are no symbols between micropackets");
         tx.clock.transmit(now, now + left);
@@ -353,7 +353,7 @@ impl<P: Build> Links<P> {
             gone.retain(|&(_, at)| at + behind > now);
             gone.push((sending.packet, now));
         } else {
-            let Port { tx, rx } = &self.ports[port.index()];
+            let Port { tx, rx, .. } = &self.ports[port.index()];
             let (timing, device) = (&self.timings[tx.timing as usize], rx.device);
             let at = now + timing.propagation + timing.pipeline;
             let arrival = self.key(device, at, class::ARRIVAL);

@@ -21,7 +21,7 @@
 use crate::event::{Cx, Happening, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::{Cold, CreditRecord, Input, LinkTiming, Mode, Port, Rx, Tx, special};
+use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Rx, Tx, special};
 use crate::link::symbol::{Air, Flight, Flying};
 use crate::link::wire::Function;
 use crate::observe::Build;
@@ -66,15 +66,14 @@ struct Told {
 pub(super) fn watch_acceptances<S, L: EventList<Payload>>(
     cx: &mut Cx<'_, L>,
     ports: &mut [Port<S>],
-    inputs: &[Input<S>],
     Peer(to): Peer,
 ) {
-    let rx = &mut ports[to.index()].rx;
+    let Port { rx, input, .. } = &mut ports[to.index()];
     if std::mem::replace(&mut rx.accept_told, true) || rx.unaccepted == 0 || rx.accept_posted {
         return;
     }
     rx.accept_posted = true;
-    let accepted = inputs[to.index()].accepted;
+    let accepted = input.accepted;
     let behind = (cx.now().0 + 1).saturating_sub(accepted.time().0);
     let key = if accepted > cx.key() { accepted } else { accepted.later(Duration(behind)) };
     cx.post(key, to.into(), Happening::Accepted.pack());
@@ -198,7 +197,7 @@ impl<P: Build> Links<P> {
         let output = &self.ports[port.index()];
         output.tx.prefetch();
         prefetch(&output.rx);
-        prefetch(&self.inputs[port.index()]);
+        prefetch(&output.input);
         prefetch(&self.identity_queues[port.index()]);
     }
 
@@ -266,7 +265,7 @@ impl<P: Build> Links<P> {
         let number = self.timing_number(timing);
         let Peer(upstream) = self.ports[port.index()].tx.peer;
         // The wire of a port is that of its transmitter.
-        let Port { tx, rx } = &mut self.ports[upstream.index()];
+        let Port { tx, rx, .. } = &mut self.ports[upstream.index()];
         (tx.timing, rx.timing) = (number, number);
     }
 
@@ -440,14 +439,14 @@ impl<P: Build> Links<P> {
     /// yet.
     #[inline(always)]
     pub fn has_accepted(&self, port: PortId, key: EventKey) -> bool {
-        self.ports[port.index()].rx.unaccepted != 0 && self.inputs[port.index()].accepted < key
+        self.ports[port.index()].input.accepted < key
     }
 
     /// Cut-through: the acceptance of the packet that comes through `port` is an event.
     #[inline(never)]
     pub fn post_acceptance<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         self.ports[port.index()].rx.accept_posted = true;
-        cx.post(self.inputs[port.index()].accepted, port.into(), Happening::Accepted.pack());
+        cx.post(self.ports[port.index()].input.accepted, port.into(), Happening::Accepted.pack());
     }
 
     /// Cut-through: nobody has to hear of the acceptance of the packet that comes through `port`, unless it

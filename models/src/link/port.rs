@@ -179,8 +179,8 @@ pub(crate) struct Tx<S> {
 
     /// Lanes with packets in the main lists, by priority.
     pub mask: [S; 4],
-    /// First list of this output: `lists[lists + priority * Cold::stride + lane]`.
-    pub lists: u32,
+    /// First lane of this output.
+    pub lanes: u32,
     /// Lane served last, by priority: the one after it is next (round robin, grants of iSLIP). With output
     /// buffers the input that a packet was admitted from last.
     pub pointers: [u8; 4],
@@ -193,18 +193,21 @@ pub(crate) struct Tx<S> {
 
 const _: () = assert!(size_of::<Tx<u64>>() == 192 && size_of::<Rx>() == 64 && size_of::<Input<u64>>() == 64);
 
-/// What a hop touches of a port: four lines.
+/// What a hop touches of a port: five lines, side by side, as a page that is not known costs as much as a
+/// line.
 #[derive(Clone, Debug)]
 pub(crate) struct Port<S> {
     pub tx: Tx<S>,
     pub rx: Rx,
+    pub input: Input<S>,
 }
 
 /// What else is known of a port as an input of a switch: one line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Input<S> {
-    /// Cut-through: when the packet that came last is accepted, its last octet being in.
+    /// Cut-through: when the packet that came last is accepted, its last octet being in; [`EventKey::MAX`]
+    /// once that is noted.
     pub accepted: EventKey,
     /// Outputs that read from it (may be stale).
     pub readers: S,
@@ -217,10 +220,19 @@ pub(crate) struct Input<S> {
     pub last: [u8; PRIORITIES + 1],
 }
 
+impl<S> Port<S> {
+    /// Notes that the packet that came last is accepted; when it was.
+    #[inline(always)]
+    pub fn note_accepted(&mut self) -> EventKey {
+        self.rx.unaccepted = 0;
+        std::mem::replace(&mut self.input.accepted, EventKey::MAX)
+    }
+}
+
 impl<S: Ports> Input<S> {
     pub fn new() -> Self {
         Input {
-            accepted: EventKey::MIN,
+            accepted: EventKey::MAX,
             readers: S::EMPTY,
             wanted: S::EMPTY,
             read_until: 0,
@@ -259,8 +271,7 @@ pub(crate) struct Cold<S> {
     pub stopped_lanes: S,
     /// Whoever sits behind this sink takes packets itself: deliveries are events.
     pub listens: bool,
-    /// Lists of the output from one priority to the next, and lanes of the output.
-    pub stride: u32,
+    /// Lanes of the output.
     pub lane_count: u32,
     /// Copy group of the packet being read.
     pub reading_share: u32,
@@ -285,7 +296,7 @@ pub(crate) struct Cold<S> {
 }
 
 impl<S: Ports> Tx<S> {
-    pub fn new(lists: u32) -> Self {
+    pub fn new(lanes: u32) -> Self {
         Tx {
             keys: [EventKey::MIN; 2],
             buffers: [0; 2],
@@ -307,7 +318,7 @@ impl<S: Ports> Tx<S> {
             waiting: 0,
             stored: 0,
             mask: [S::EMPTY; 4],
-            lists,
+            lanes,
             pointers: [UNSERVED; 4],
             packet_ps: 0,
             refresh_at: u64::MAX,

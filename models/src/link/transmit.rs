@@ -3,14 +3,16 @@
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
-use crate::link::port::{Cold, Parked, Port, Tx, special};
+use crate::link::port::{Parked, Port, Tx, special};
 use crate::link::symbol::Flight;
 use crate::link::{Links, mail};
 use crate::observe::Build;
 use crate::observe::clock::{CHANNELS, StoppedBefore, TransmitClock};
 use crate::observe::mark;
 use crate::observe::probe::{Cause, PacketStep};
-use crate::packet::{AT_INPUT, List, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING, WAS_STOPPED};
+use crate::packet::{
+    AT_INPUT, Lanes, MULTICAST_QUEUES, NIL, Packet, Packets, UNSTAGED, WAITING, WAS_STOPPED,
+};
 use crate::ports::Ports;
 use sim_core::{EventList, Time};
 use std::hint::select_unpredictable;
@@ -65,8 +67,8 @@ impl<P: Build> Links<P> {
         is_switch: bool,
     ) -> Started {
         let (index, now) = (port.index(), cx.now().0);
-        let Links { ports, cold, packets, timings, keys, observe, inputs, unfolded, reached, .. } = self;
-        let Port { tx, rx: transmit } = &mut ports[index];
+        let Links { ports, cold, packets, timings, keys, observe, unfolded, reached, .. } = self;
+        let Port { tx, rx: transmit, .. } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
         let record = &mut packets[packet];
         let waited = close_wait(&tx.clock, record, now, is_switch);
@@ -121,7 +123,7 @@ impl<P: Build> Links<P> {
             }
         }
         if short {
-            mail::watch_acceptances(cx, ports, inputs, peer);
+            mail::watch_acceptances(cx, ports, peer);
         }
         if let Some(waited) = waited {
             self.note_waited(port, packet, input, waited);
@@ -178,8 +180,8 @@ impl<P: Build> Links<P> {
         let cold = &self.cold[output.index()];
         let main = (0..PRIORITIES)
             .flat_map(move |priority| (0..cold.lane_count).map(move |lane| (priority, lane)))
-            .map(move |(priority, lane)| &self.lists[self.list_of(output, priority, lane)]);
-        let apart = cold.parked.iter().flat_map(|parked| &parked.lists);
+            .map(move |(priority, lane)| self.lanes.list(self.place_of(output, priority, lane)));
+        let apart = cold.parked.iter().flat_map(|parked| &parked.lists).copied();
         let of_vc0 = main.chain(apart).flat_map(|list| self.packets.iter_list(list));
         of_vc0.chain(self.stored_in_channels(output))
     }
@@ -188,16 +190,16 @@ impl<P: Build> Links<P> {
     pub fn in_lane(&self, output: PortId, priority: usize, lane: u32, queue: u8) -> u32 {
         let cold = &self.cold[output.index()];
         let apart = cold.parked.iter().filter(|parked| parked.queue == queue);
-        let apart = apart.map(|parked| &parked.lists[priority * cold.lane_count as usize + lane as usize]);
-        let main = &self.lists[self.list_of(output, priority, lane)];
+        let apart = apart.map(|parked| parked.lists[priority * cold.lane_count as usize + lane as usize]);
+        let main = self.lanes.list(self.place_of(output, priority, lane));
         let packets = std::iter::once(main).chain(apart).flat_map(|list| self.packets.iter_list(list));
         packets.filter(|&packet| self.packets[packet].queue == queue).count() as u32
     }
 
-    /// Index of the main list of (output, priority, lane).
+    /// Where the main list of (output, priority, lane) is.
     #[inline(always)]
-    fn list_of(&self, port: PortId, priority: usize, lane: u32) -> usize {
-        list_index(self.ports[port.index()].tx.lists, &self.cold, port, priority, lane)
+    fn place_of(&self, port: PortId, priority: usize, lane: u32) -> usize {
+        self.lanes.place(self.ports[port.index()].tx.lanes, priority, lane)
     }
 
     /// Posts the end of the running transmission as an event, once.
@@ -242,9 +244,9 @@ impl<P: Build> Links<P> {
     fn park_stopped(&mut self, port: PortId, priority: usize, lane: u32) -> bool {
         let tx = &mut self.ports[port.index()].tx;
         let cold = &mut self.cold[port.index()];
-        let index = (tx.lists + priority as u32 * cold.stride + lane) as usize;
+        let place = self.lanes.place(tx.lanes, priority, lane);
         loop {
-            let head = self.lists[index].head;
+            let head = self.lanes.list(place).head;
             if head == NIL {
                 tx.mask[priority] &= !P::Ports::one(lane);
                 return false;
@@ -255,7 +257,7 @@ impl<P: Build> Links<P> {
             }
             match cold.parked.iter_mut().find(|p| p.queue == queue) {
                 Some(parked) if parked.stopped => {
-                    self.packets.pop_front(&mut self.lists[index]);
+                    self.packets.pop_front(self.lanes.list_mut(place));
                     let lanes = parked.lists.len() / PRIORITIES;
                     self.packets.push_back(&mut parked.lists[priority * lanes + lane as usize], head);
                     parked.mask[priority] |= P::Ports::one(lane);
@@ -271,7 +273,7 @@ impl<P: Build> Links<P> {
     pub fn head_of(&self, port: PortId, priority: usize, lane: u32) -> Pick {
         let tx = &self.ports[port.index()].tx;
         let head = if tx.mask[priority].has(lane) {
-            self.lists[self.list_of(port, priority, lane)].head
+            self.lanes.list(self.place_of(port, priority, lane)).head
         } else {
             NIL
         };
@@ -306,8 +308,7 @@ impl<P: Build> Links<P> {
         let (priority, lane) = (pick.priority as usize, u32::from(pick.lane));
         let tx = &mut self.ports[port.index()].tx;
         if pick.parked == MAIN {
-            let index = list_index(tx.lists, &self.cold, port, priority, lane);
-            let list = &mut self.lists[index];
+            let list = self.lanes.list_mut(self.lanes.place(tx.lanes, priority, lane));
             let packet = self.packets.pop_front(list);
             let emptied = list.head == NIL;
             tx.mask[priority] &= !P::Ports::one_if(lane, emptied);
@@ -343,9 +344,8 @@ impl<P: Build> Links<P> {
         // Also packets of a stopped queue come here first, because older ones of that queue may still be in
         // the list; they move aside when they reach its head, in their order.
         let priority = self.packets[packet].priority as usize;
-        let index = self.list_of(port, priority, lane);
         let tx = &mut self.ports[port.index()].tx;
-        put(tx, &mut self.packets, &mut self.lists[index], priority, lane, packet);
+        put(tx, &mut self.packets, &mut self.lanes, priority, lane, packet);
     }
 
     /// The packet has waited for `port` since `t`; changes of credit up to `t` have been consumed.
@@ -388,26 +388,18 @@ impl<P: Build> Links<P> {
     }
 }
 
-/// Index of the main list of (priority, lane) of the output `port`, whose first list is `first`.
-#[inline(always)]
-pub(crate) fn list_index<S>(first: u32, cold: &[Cold<S>], port: PortId, priority: usize, lane: u32) -> usize {
-    // The stride lies apart: most packets have the lowest priority.
-    let above = if priority == 0 { 0 } else { priority as u32 * cold[port.index()].stride };
-    (first + lane + above) as usize
-}
-
 /// Puts a packet at the end of a main list of a transmitter.
 #[inline(always)]
 pub(crate) fn put<S: Ports>(
     tx: &mut Tx<S>,
     packets: &mut Packets,
-    list: &mut List,
+    lanes: &mut Lanes,
     priority: usize,
     lane: u32,
     packet: u32,
 ) {
     tx.stored += 1;
-    packets.push_back(list, packet);
+    packets.push_back(lanes.list_mut(lanes.place(tx.lanes, priority, lane)), packet);
     tx.mask[priority] |= S::one(lane);
 }
 

@@ -4,8 +4,8 @@ use super::{Access, COPIED, DROP, Hop, Switch};
 use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::Mode;
-use crate::link::transmit::{list_index, put, wait_for};
+use crate::link::port::{Mode, Port};
+use crate::link::transmit::{put, wait_for};
 use crate::observe::Build;
 use crate::observe::probe::{Cause, DropReason};
 use crate::packet::{NIL, UNSTAGED, sole_port};
@@ -90,7 +90,7 @@ impl<S: Ports> Switch<S> {
         extra: u32,
     ) {
         let device = links.ports[port.index()].rx.device;
-        links.inputs[port.index()].accepted =
+        links.ports[port.index()].input.accepted =
             links.key(device, cx.now().0 + u64::from(extra), class::ARRIVAL);
         let rx = &mut links.ports[port.index()].rx;
         debug_assert_eq!(rx.unaccepted, 0, "what comes through a link comes one after the other");
@@ -104,12 +104,11 @@ impl<S: Ports> Switch<S> {
         cx: &mut Cx<'_, L>,
         port: PortId,
     ) {
-        let key = links.inputs[port.index()].accepted;
-        let rx = &mut links.ports[port.index()].rx;
-        if rx.unaccepted == 0 || key > cx.key() {
+        let state = &mut links.ports[port.index()];
+        if state.input.accepted > cx.key() {
             return;
         }
-        rx.unaccepted = 0;
+        let key = state.note_accepted();
         self.prune(links, port - self.base, key);
         if links.ports[port.index()].rx.mode() == Mode::Closed {
             if links.place_acceptance(cx, port, key) {
@@ -128,7 +127,7 @@ impl<S: Ports> Switch<S> {
         port: PortId,
     ) {
         let input = port - self.base;
-        if !links.inputs[(self.base + input).index()].readers.is_empty() {
+        if !links.ports[(self.base + input).index()].input.readers.is_empty() {
             self.prune(links, input, cx.key());
         }
         self.make_status(links, cx, port, cx.now().0, 1);
@@ -249,10 +248,10 @@ impl<S: Ports> Switch<S> {
                 links.consume(cx, output, cx.key());
             }
             links.observe.occupancy.waits(output, cx.now().0);
-            let Links { ports, cold, inputs, packets, lists, .. } = &mut *links;
+            let Links { ports, packets, lanes, .. } = &mut *links;
             let (ports, switch) = (&mut ports[..], &mut *self);
-            inputs[port.index()].wanted |= S::one(out);
-            let rx = &ports[port.index()].rx;
+            let Port { rx, input: came, .. } = &mut ports[port.index()];
+            came.wanted |= S::one(out);
             let crowded = rx.occupied > rx.high_water;
             let tx = &mut ports[output.index()].tx;
             wait_for(&tx.clock, packets, packet, cx.now().0, false);
@@ -261,8 +260,7 @@ impl<S: Ports> Switch<S> {
             if switch.fifo {
                 switch.exposed[input as usize][priority] += 1;
             }
-            let index = list_index(tx.lists, &cold[..], output, priority, input);
-            put(tx, packets, &mut lists[index], priority, input, packet);
+            put(tx, packets, lanes, priority, input, packet);
             if crowded {
                 self.note_high_water(links, cx, input);
             }
@@ -343,7 +341,7 @@ impl<S: Ports> Switch<S> {
                 switch.heads[priority * switch.ports as usize + out as usize] |= S::one(input);
             }
             links.packets.push_back(&mut switch.inputs[list], packet);
-            if !place && self.detect && self.is_late_behind(input, out) {
+            if !place && self.detect && self.is_late_behind(links, input, out) {
                 links.cold[output.index()].stats.late_hol += 1;
             }
             self.queue_grows(priority, input, out);
@@ -388,7 +386,7 @@ impl<S: Ports> Switch<S> {
             return;
         }
         links.consume(cx, output, cx.key());
-        links.inputs[port.index()].wanted |= S::one(hop.egress.into());
+        links.ports[port.index()].input.wanted |= S::one(hop.egress.into());
         links.wait_in_channel(output, input, packet, cx.now().0);
         if self.detect {
             self.note_late_in_channel(links, cx, (input, hop.egress.into()), priority);

@@ -1,11 +1,12 @@
 //! What is counted of waiting packets: the detector of congestion and the high-water marks.
 
-use super::{Cell, Switch, Watch};
+use super::{Switch, Watch};
 use crate::config::PRIORITIES;
 use crate::event::{Cx, Payload};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::observe::Build;
+use crate::packet::Cell;
 use crate::ports::Ports;
 use lp_serial::link::Channels;
 use sim_core::{EventKey, EventList};
@@ -69,7 +70,7 @@ impl<S: Ports> Switch<S> {
         input: u32,
         out: u32,
     ) {
-        if self.occupancy[self.detector_of(input, out)].is_on() {
+        if self.cell(links, (input, out), 0).is_on() {
             self.count_late(links, (input, out), 0, cx.key());
         }
     }
@@ -82,7 +83,7 @@ impl<S: Ports> Switch<S> {
         (input, out): (u32, u32),
         priority: u8,
     ) {
-        if self.occupancy[self.detector_in(self.judged(priority), input, out)].is_on() {
+        if self.cell(links, (input, out), self.judged(priority)).is_on() {
             let channel = links.channel_of(self.base + input, priority);
             self.count_late(links, (input, out), channel, cx.key());
         }
@@ -127,8 +128,13 @@ impl<S: Ports> Switch<S> {
     /// Whether a packet that finds no place behind the inputs came after its sender could have been told:
     /// before it is counted itself.
     #[cold]
-    pub(super) fn is_late_behind(&self, input: u32, out: u32) -> bool {
-        self.occupancy[self.detector_of(input, out)].is_on() && self.tells(input, out, 0)
+    pub(super) fn is_late_behind<P: Build<Ports = S>>(
+        &mut self,
+        links: &mut Links<P>,
+        input: u32,
+        out: u32,
+    ) -> bool {
+        self.cell(links, (input, out), 0).is_on() && self.tells(input, out, 0)
     }
 
     /// A packet that the detector counts begins to wait for `out` where the inputs are read directly. Apart
@@ -203,7 +209,7 @@ impl<S: Ports> Switch<S> {
         if self.leave_out && links.is_stopped(self.base + out, queue) {
             return;
         }
-        self.count_up(links, cx, (input, out), 0, self.detector_of(input, out));
+        self.count_up(links, cx, (input, out), 0);
     }
 
     /// Likewise of a packet in a channel.
@@ -216,7 +222,7 @@ impl<S: Ports> Switch<S> {
     ) {
         if !(self.leave_out && links.is_held(packet)) {
             let channel = self.judged(links.packets[packet].priority);
-            self.count_up(links, cx, (input, out), channel, self.detector_in(channel, input, out));
+            self.count_up(links, cx, (input, out), channel);
         }
     }
 
@@ -227,14 +233,12 @@ impl<S: Ports> Switch<S> {
         cx: &mut Cx<'_, L>,
         (input, out): (u32, u32),
         channel: u8,
-        cell: usize,
     ) {
-        let switch = &mut *self;
-        let cell = &mut switch.occupancy[cell];
-        cell.0 += 1;
-        let on = switch.watches.get(out as usize).map_or(switch.x_on, |watch| watch.x_on);
+        let on = self.watches.get(out as usize).map_or(self.x_on, |watch| watch.x_on);
+        let cell = self.cell(links, (input, out), channel);
+        cell.count_up();
         if cell.packets() >= on && !cell.is_on() {
-            cell.0 |= Cell::ON;
+            cell.turn(true);
             self.verdict(links, cx, (input, out), channel, true);
         }
     }
@@ -247,7 +251,7 @@ impl<S: Ports> Switch<S> {
         input: u32,
         out: u32,
     ) {
-        self.count_down(links, cx, (input, out), 0, self.detector_of(input, out));
+        self.count_down(links, cx, (input, out), 0);
     }
 
     /// Likewise of a packet in a channel.
@@ -259,7 +263,7 @@ impl<S: Ports> Switch<S> {
         priority: u8,
     ) {
         let channel = self.judged(priority);
-        self.count_down(links, cx, (input, out), channel, self.detector_in(channel, input, out));
+        self.count_down(links, cx, (input, out), channel);
     }
 
     #[inline(always)]
@@ -269,14 +273,12 @@ impl<S: Ports> Switch<S> {
         cx: &mut Cx<'_, L>,
         (input, out): (u32, u32),
         channel: u8,
-        cell: usize,
     ) {
-        let switch = &mut *self;
-        let cell = &mut switch.occupancy[cell];
-        cell.0 -= 1;
-        let off = switch.watches.get(out as usize).map_or(switch.x_off, |watch| watch.x_off);
+        let off = self.watches.get(out as usize).map_or(self.x_off, |watch| watch.x_off);
+        let cell = self.cell(links, (input, out), channel);
+        cell.count_down();
         if cell.packets() <= off && cell.is_on() {
-            cell.0 &= !Cell::ON;
+            cell.turn(false);
             self.verdict(links, cx, (input, out), channel, false);
         }
     }
@@ -301,7 +303,7 @@ impl<S: Ports> Switch<S> {
         };
         links.stored_at(output).for_each(&mut count);
         if self.counts_on_arrival(out) {
-            self.inputs.iter().flat_map(|list| links.packets.iter_list(list)).for_each(count);
+            self.inputs.iter().flat_map(|list| links.packets.iter_list(*list)).for_each(count);
         }
         let by_ingress = self.judges_by_ingress(out);
         if !by_ingress {
@@ -312,8 +314,7 @@ impl<S: Ports> Switch<S> {
             .zip(counts)
             .flat_map(|(channel, counts)| (0..).zip(counts).map(move |(input, now)| (channel, input, now)));
         for (channel, input, now) in all {
-            let cell = self.detector_in(channel, input, out);
-            let cell = &mut self.occupancy[cell];
+            let cell = self.cell(links, (input, out), channel);
             let (before, congested, now) = (cell.packets(), cell.is_on(), u32::from(now));
             let on = !congested && now > before && now >= watch.x_on;
             let off = congested && now < before && now <= watch.x_off;
@@ -353,8 +354,7 @@ impl<S: Ports> Switch<S> {
         for (channel, input) in
             (0..channels).flat_map(|channel| (0..inputs).map(move |input| (channel, input)))
         {
-            let cell = self.detector_in(channel, input, out);
-            let cell = &mut self.occupancy[cell];
+            let cell = self.cell(links, (input, out), channel);
             let (packets, congested) = (cell.packets(), cell.is_on());
             let turns = if congested { packets <= x_off } else { packets >= x_on };
             if turns {

@@ -261,17 +261,17 @@ impl<S: Ports> Switch<S> {
         let priority = priority as usize;
         switch.waiting_outputs &= !S::one(out);
         if switch.direct {
-            let rx = &links.ports[port.index()].rx;
-            let low = rx.advertised <= rx.eager_at;
-            let Port { tx, rx } = &mut links.ports[output.index()];
+            let Port { tx, rx, .. } = &links.ports[output.index()];
             // What is on a link that needs more than the closed form may be cut short.
             let end = if rx.special == 0 { tx.done.time().0 } else { 0 };
-            let reads = &mut links.inputs[port.index()];
+            let Port { rx, input: reads, .. } = &mut links.ports[port.index()];
+            let low = rx.advertised <= rx.eager_at;
             reads.read_by(out, end);
             let full = all_taken(reads.readers, switch.reads);
             reads.last[priority.min(PRIORITIES)] = out as u8;
             switch.reading |= S::one_if(input, full);
             let fifo = switch.fifo;
+            let tx = &mut links.ports[output.index()].tx;
             tx.reading = input as u8;
             // Packets of virtual channels have pointers of their own.
             if let Some(pointer) = tx.pointers.get_mut(priority) {
@@ -362,7 +362,7 @@ impl<S: Ports> Switch<S> {
         links.end_wait(cx, output, packet, cx.now().0);
         links.begin_wait(cx, output, packet, false);
         self.exposed[input as usize][priority] = 1;
-        links.inputs[(base + input).index()].wanted |= S::one(out);
+        links.ports[(base + input).index()].input.wanted |= S::one(out);
         links.store(output, input, packet);
         self.try_output(links, cx, output);
     }

@@ -6,15 +6,15 @@ use crate::config::{
 };
 use crate::endpoint::Endpoint;
 use crate::endpoint::traffic;
-use crate::link::port::{Cold, Input, Port, Staging};
-use crate::packet::{List, Packet};
+use crate::link::port::{Cold, Port, Staging};
+use crate::packet::{Cell, Lane, List, Packet};
 use crate::ports::{PortSet, Ports};
-use crate::switch::{Cell, Switch};
+use crate::switch::Switch;
 
-/// Octets that a run of this fabric in `parts` takes, about: ports, lists, tables, sources, and a packet for
+/// Octets that a run of this fabric in `parts` takes, about: ports, lanes, tables, sources, and a packet for
 /// each port. What observers keep, and what protocols do, comes on top.
 ///
-/// Each part knows all devices, but only one has the lists and the sources of each.
+/// Each part knows all devices, but only one has the lanes and the sources of each.
 pub fn footprint(config: &FabricConfig, parts: u64) -> u64 {
     let (once, each) =
         if config.has_large_switch() { with_sets::<PortSet>(config) } else { with_sets::<u64>(config) };
@@ -25,27 +25,28 @@ pub fn footprint(config: &FabricConfig, parts: u64) -> u64 {
 fn with_sets<S: Ports>(config: &FabricConfig) -> (u64, u64) {
     let of_device = |device: &DeviceConfig| {
         let ports = device.ports.len();
-        let each = size_of::<Port<S>>() + size_of::<Cold<S>>() + size_of::<Input<S>>() + size_of::<Packet>();
+        let each = size_of::<Port<S>>() + size_of::<Cold<S>>() + size_of::<Packet>();
         let (own, staging) = match &device.model {
-            DeviceModel::Switch(switch) => (of_switch::<S>(switch, ports), &switch.staging),
+            DeviceModel::Switch(switch) => (of_switch::<S>(switch), &switch.staging),
             DeviceModel::Endpoint(endpoint) => (size_of::<Endpoint>(), &endpoint.staging),
         };
         let staging = if *staging == StagingConfig::None { 0 } else { size_of::<Staging>() + ports };
         (own + ports * (each + staging)) as u64
     };
-    let lists = |device: &DeviceConfig| match &device.model {
-        DeviceModel::Switch(switch) => lists(switch, device.ports.len()) as u64,
+    let priorities = priorities(config);
+    let queues = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(switch) => queues(switch, device.ports.len(), priorities) as u64,
         DeviceModel::Endpoint(_) => 0,
     };
     let sources = (config.sources.len() * traffic::OCTETS) as u64;
     let all = &config.devices;
-    (all.iter().map(lists).sum::<u64>() + sources, all.iter().map(of_device).sum())
+    (all.iter().map(queues).sum::<u64>() + sources, all.iter().map(of_device).sum())
 }
 
-/// What a switch has besides its ports and lists.
-fn of_switch<S: Ports>(switch: &SwitchConfig, ports: usize) -> usize {
+/// What a switch has besides its ports and queues.
+fn of_switch<S: Ports>(switch: &SwitchConfig) -> usize {
     let routes = switch.routes.entries.blocks().len() * size_of::<u32>();
-    size_of::<Switch<S>>() + routes + ports * ports * size_of::<Cell>()
+    size_of::<Switch<S>>() + routes
 }
 
 /// Lanes of each output of a switch: an input each, where packets are kept apart by where they came through.
@@ -56,13 +57,13 @@ pub(super) fn lanes(switch: &SwitchConfig, ports: usize) -> usize {
     }
 }
 
-/// How many lists of packets the outputs of a fabric may have, as far as its devices are one's `own`.
-pub(super) fn main_lists(config: &FabricConfig, own: impl Fn(u32) -> bool) -> usize {
+/// How many lanes the outputs of a fabric have at most, as far as its devices are one's `own`.
+pub(super) fn all_lanes(config: &FabricConfig, own: impl Fn(u32) -> bool) -> usize {
     let of = |device: &DeviceConfig| match &device.model {
         DeviceModel::Switch(switch) => lanes(switch, device.ports.len()),
         DeviceModel::Endpoint(_) => 1,
     };
-    let lists = |(n, device): (u32, &DeviceConfig)| if own(n) { device.ports.len() * of(device) } else { 0 };
+    let lanes = |(n, device): (u32, &DeviceConfig)| if own(n) { device.ports.len() * of(device) } else { 0 };
     let widest = config.devices.iter().map(|device| device.ports.len()).max().unwrap_or(0);
     // A lane for each staging queue, and one for what none stops.
     let staged = |device: &DeviceConfig| match &device.model {
@@ -75,20 +76,30 @@ pub(super) fn main_lists(config: &FabricConfig, own: impl Fn(u32) -> bool) -> us
         },
     };
     let queues = |device: &DeviceConfig| device.ports.len() * staged(device);
-    let count = (0..).zip(&config.devices).map(lists).sum::<usize>()
-        + config.devices.iter().map(queues).sum::<usize>();
-    count * PRIORITIES
+    let own = (0..).zip(&config.devices).map(lanes).sum::<usize>();
+    own + config.devices.iter().map(queues).sum::<usize>()
 }
 
-/// The lists of packets of a switch.
-fn lists(switch: &SwitchConfig, ports: usize) -> usize {
+/// How many priorities come into being, about: those of sources, and all where protocols answer.
+fn priorities(config: &FabricConfig) -> usize {
+    if !config.agents.is_empty() || config.enumeration.is_some() {
+        return PRIORITIES;
+    }
+    let highest = config.sources.iter().map(|source| source.priority).max().unwrap_or(0);
+    PRIORITIES.min(usize::from(highest) + 1)
+}
+
+/// Where packets of a switch wait, and what its detectors count.
+fn queues(switch: &SwitchConfig, ports: usize, priorities: usize) -> usize {
     let lanes = lanes(switch, ports);
+    let cells = if lanes == ports { 0 } else { ports };
     let inputs = match (switch.input, switch.buffering) {
         (InputQueueing::Fifo, _) => 1,
         (InputQueueing::Voq, Buffering::Direct) => 0,
         (InputQueueing::Voq, _) => ports,
     };
-    ports * (lanes + inputs) * PRIORITIES * size_of::<List>()
+    let (lanes, cells) = (lanes * priorities * size_of::<Lane>(), cells * size_of::<Cell>());
+    ports * (lanes + cells + inputs * PRIORITIES * size_of::<List>())
 }
 
 #[cfg(test)]
@@ -122,16 +133,19 @@ mod tests {
         FabricConfig { devices: vec![device], ..FabricConfig::default() }
     }
 
-    /// A list of eight octets for each pair of ports and priority, with buffers between the pairs two, in
-    /// however many parts; what else there is of a port is less than a kibibyte in each of them.
+    /// Twelve octets for each pair of ports and priority that packets have, with buffers between the pairs
+    /// eight more for each priority that there may be, in however many parts; what else there is of a port is
+    /// less than a kibibyte in each of them.
     #[test]
-    fn lists_go_with_the_square_of_the_ports() {
+    fn lanes_go_with_the_square_of_the_ports() {
         for ports in [8, 64] {
             let pairs = (ports * ports) as u64;
-            for (buffering, lists) in [(Buffering::Direct, 1), (Buffering::Crosspoint { depth: 1 }, 2)] {
+            for (buffering, octets) in
+                [(Buffering::Direct, 12), (Buffering::Crosspoint { depth: 1 }, 12 + 4 * 8)]
+            {
                 for parts in [1, 2] {
                     let found = footprint(&switch(ports, buffering), parts);
-                    let law = pairs * lists * 4 * 8 + parts * pairs * 2;
+                    let law = pairs * octets;
                     let rest = parts * (ports as u64 + 1) * 1_024;
                     assert!((law..law + rest).contains(&found), "{ports}, {parts}: {found}, {law}");
                 }

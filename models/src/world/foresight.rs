@@ -10,7 +10,7 @@ use super::{Fabric, Foresight};
 use crate::event::{Happening, Payload};
 use crate::ids::{EndpointId, Node, PortId, SwitchId};
 use crate::observe::Build;
-use crate::packet::List;
+use crate::packet::Lane;
 use crate::ports::Ports;
 use crate::switch::Switch;
 use sim_core::{Ahead, Event, prefetch};
@@ -71,7 +71,7 @@ impl<P: Build> Fabric<P> {
         let switch = &self.switches[s];
         if ahead == Ahead::Far {
             prefetch(rx);
-            prefetch(&links.inputs[port.index()]);
+            prefetch(&links.ports[port.index()].input);
             switch.prefetch();
             return;
         }
@@ -88,18 +88,18 @@ impl<P: Build> Fabric<P> {
         }
         let output = switch.base + out;
         let input = port - switch.base;
-        let Some(list) = self.list_of(switch, input, out) else { return };
+        let Some(queue) = self.queue_of(switch, input, out) else { return };
         if ahead == Ahead::Middle || ahead == Ahead::Near && is_crowded {
             links.prefetch_output(output);
-            prefetch(list);
+            prefetch(queue);
         }
         match ahead {
             Ahead::Near => {
-                switch.prefetch_cell(input, out);
+                switch.prefetch_cell(links, (input, out));
                 // Who sent it is told that it was accepted.
                 links.prefetch_sender(port);
                 // Who still reads its input is asked for how long.
-                if let Some(reader) = links.inputs[port.index()].readers.members().next() {
+                if let Some(reader) = links.ports[port.index()].input.readers.members().next() {
                     links.ports[(switch.base + reader).index()].tx.prefetch_waiting();
                 }
                 prefetch(&links.keys[rx.device as usize]);
@@ -108,7 +108,7 @@ impl<P: Build> Fabric<P> {
                 }
             }
             Ahead::Next => {
-                links.packets.prefetch_tail(list);
+                links.packets.prefetch_tail(&queue.list);
                 links.prefetch_told(output);
                 if is_crowded {
                     links.prefetch_sink(output);
@@ -135,65 +135,66 @@ impl<P: Build> Fabric<P> {
         let readable = tx.mask[0] & !switch.reading;
         let lanes = if readable.is_empty() { tx.mask[0] } else { readable };
         let lane = if lanes.is_empty() { None } else { Some(lanes.next_after(tx.pointers[0])) };
-        let list = lane.and_then(|lane| links.lists.get((tx.lists + lane) as usize));
+        let queue = lane.and_then(|lane| links.lanes.lowest(tx.lanes + lane));
         let read = Some(u32::from(tx.reading)).filter(|&input| input < switch.ports);
         let next = lane.filter(|&lane| lane < switch.ports);
         match ahead {
             Ahead::Far | Ahead::Middle => {
                 for input in [read, next].into_iter().flatten() {
                     let input = switch.base + input;
-                    prefetch(&links.inputs[input.index()]);
+                    prefetch(&links.ports[input.index()].input);
                     prefetch(&links.ports[input.index()].rx);
                 }
-                if let Some(list) = list {
-                    prefetch(list);
+                if let Some(queue) = queue {
+                    prefetch(queue);
                 }
                 if let Some(input) = next {
-                    switch.prefetch_cell(input, port - switch.base);
+                    switch.prefetch_cell(links, (input, port - switch.base));
                 }
                 prefetch(&links.keys[output.rx.device as usize]);
                 links.prefetch_sink(port);
             }
             Ahead::Near => {
-                if let Some(list) = list {
-                    links.packets.prefetch(list.head);
+                if let Some(queue) = queue {
+                    links.packets.prefetch(queue.list.head);
                 }
                 for input in [read, next].into_iter().flatten() {
                     links.prefetch_sender(switch.base + input);
                 }
-                for (output, list) in self.waiting_for(s, read) {
+                for (output, queue) in self.waiting_for(s, read) {
                     links.ports[output.index()].tx.prefetch();
-                    prefetch(list);
+                    prefetch(queue);
                 }
             }
             Ahead::Next => {
                 links.prefetch_told(port);
                 links.prefetch_flight(port);
-                for (_, list) in self.waiting_for(s, read) {
-                    links.packets.prefetch(list.head);
+                for (_, queue) in self.waiting_for(s, read) {
+                    links.packets.prefetch(queue.list.head);
                 }
             }
         }
     }
 
-    /// Outputs that idle until input `read` can be read again, and the lists of what they want of it; two at
+    /// Outputs that idle until input `read` can be read again, and the queues of what they want of it; two at
     /// most.
     #[inline(always)]
-    fn waiting_for(&self, s: SwitchId, read: Option<u32>) -> impl Iterator<Item = (PortId, &List)> {
+    fn waiting_for(&self, s: SwitchId, read: Option<u32>) -> impl Iterator<Item = (PortId, &Lane)> {
         let switch = &self.switches[s];
-        let idle =
-            |input: u32| self.links.inputs[(switch.base + input).index()].wanted & switch.waiting_outputs;
+        let idle = |input: u32| {
+            self.links.ports[(switch.base + input).index()].input.wanted & switch.waiting_outputs
+        };
         let outputs =
             read.into_iter().flat_map(move |input| idle(input).members().map(move |out| (input, out)));
-        let list = move |(input, out)| Some((switch.base + out, self.list_of(switch, input, out)?));
-        outputs.take(2).filter_map(list)
+        let queue = move |(input, out)| Some((switch.base + out, self.queue_of(switch, input, out)?));
+        outputs.take(2).filter_map(queue)
     }
 
     /// Where packets of `input` wait for output `out`.
     #[inline(always)]
-    fn list_of(&self, switch: &Switch<P::Ports>, input: u32, out: u32) -> Option<&List> {
+    fn queue_of(&self, switch: &Switch<P::Ports>, input: u32, out: u32) -> Option<&Lane> {
         let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
-        self.links.lists.get((switch.lists + lane) as usize)
+        self.links.lanes.lowest(switch.lanes + lane)
     }
 
     /// An endpoint makes a packet or sends the next one, and looks at what has come.
@@ -203,7 +204,7 @@ impl<P: Build> Fabric<P> {
         let own = &links.ports[port.index()];
         let endpoint = &self.endpoints[e];
         let in_flight = &links.cold[port.index()].in_flight;
-        let waiting = links.lists.get(own.tx.lists as usize);
+        let waiting = links.lanes.lowest(own.tx.lanes);
         match ahead {
             Ahead::Far => {
                 own.tx.prefetch();
@@ -233,7 +234,7 @@ impl<P: Build> Fabric<P> {
                     links.packets.prefetch_all(packet);
                 }
                 if let Some(waiting) = waiting {
-                    links.packets.prefetch(waiting.head);
+                    links.packets.prefetch(waiting.list.head);
                 }
                 if let Some(id) = endpoint.aims_at() {
                     endpoint.next_hop.prefetch_block(id as usize);

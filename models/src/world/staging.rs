@@ -1,16 +1,16 @@
 //! Who tells whom of congestion, and what stops for it: set up from the compiled registers and staging.
 
 use crate::config::{
-    Detector, DeviceModel, MULTICAST_SETS_MAX, PRIORITIES, PortRules, StagingConfig, VoqChange, VoqWrite,
+    Detector, DeviceModel, MULTICAST_SETS_MAX, PortRules, StagingConfig, VoqChange, VoqWrite,
 };
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::port::Staging;
 use crate::observe::Build;
-use crate::packet::{List, UNSTAGED};
+use crate::packet::UNSTAGED;
 use crate::ports::{PortSet, Ports, of_several};
-use crate::switch::{COPIED, Cell};
+use crate::switch::COPIED;
 use crate::voq::{Backpressure, losses};
 use crate::world::Fabric;
 use lp_serial::Form;
@@ -74,14 +74,9 @@ impl<P: Build> Fabric<P> {
                 built.receiver.set_linked(port.voq.link_en);
                 if !self.links.nodes.is_switch(index) {
                     let queues = lanes_of_queues(&built.queue_of_port);
-                    let first = self.links.lists.len() as u32;
                     let lanes = u32::from(queues) + 1;
-                    self.links
-                        .lists
-                        .resize(self.links.lists.len() + lanes as usize * PRIORITIES, List::default());
-                    self.links.ports[index.index()].tx.lists = first;
+                    self.links.ports[index.index()].tx.lanes = self.links.lanes.add(lanes);
                     self.links.ports[index.index()].tx.queue_lanes = queues;
-                    self.links.cold[index.index()].stride = lanes;
                     self.links.cold[index.index()].lane_count = lanes;
                 }
                 let ports = built.queue_of_port.len();
@@ -273,10 +268,9 @@ impl<P: Build> Fabric<P> {
             }
         }
         let switch = self.links.nodes.switch(base);
-        let channels = 1 + usize::from(told_apart.count());
         let watched = &mut self.switches[switch];
         watched.told_apart = told_apart;
-        watched.occupancy = vec![Cell::default(); watched.occupancy.len() * channels].into();
+        watched.make_cells();
         self.switches[switch].backpressure = Some(Box::new(Backpressure {
             originator,
             base,

@@ -140,6 +140,6 @@ impl<P: Build> Links<P> {
     /// All packets that wait in channels of `port`, also of stopped queues.
     pub fn stored_in_channels(&self, port: PortId) -> impl Iterator<Item = u32> {
         let lists = self.channels(port).into_iter().flat_map(VirtualChannels::all_lists);
-        lists.flat_map(|list| self.packets.iter_list(list))
+        lists.flat_map(|list| self.packets.iter_list(*list))
     }
 }

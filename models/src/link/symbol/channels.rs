@@ -186,7 +186,7 @@ impl<P: Build> Links<P> {
 
     /// What a sample sees of `port`, behind the ports that it has seen.
     pub fn see_port(&mut self, port: PortId, sample: &mut Sample) {
-        let Port { tx, rx } = &self.ports[port.index()];
+        let Port { tx, rx, .. } = &self.ports[port.index()];
         let in_channels = self.channels(port).map_or(0, |channels| u32::from(channels.held()));
         let (held, waiting) = (u32::from(rx.occupied) + in_channels, tx.waiting);
         sample.input_occupancy.push(held);

@@ -84,7 +84,7 @@ impl<P: Build> Links<P> {
     /// packets may be cut at multiples of four characters.
     fn cut_for_recovery(&mut self, now: u64, port: PortId) {
         let Links { ports, ends, timings, .. } = self;
-        let Port { tx, rx } = &mut ports[port.index()];
+        let Port { tx, rx, .. } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let Some((serial, until)) = end.on_wire.filter(|_| end.link.wants_cancel()) else { return };
@@ -180,7 +180,7 @@ impl<P: Build> Links<P> {
         let now = cx.now().0;
         let sends_own = !self.nodes.is_switch(port);
         let Links { ports, ends, timings, keys, packets, cold, observe, .. } = self;
-        let Port { tx, rx } = &mut ports[port.index()];
+        let Port { tx, rx, .. } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let keys = &mut keys[rx.device as usize];
@@ -286,7 +286,7 @@ impl<P: Build> Links<P> {
             return false;
         }
         let Links { ports, ends, timings, keys, .. } = self;
-        let Port { tx, rx } = &mut ports[port.index()];
+        let Port { tx, rx, .. } = &mut ports[port.index()];
         let timing = &timings[rx.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         if end.posted == now {

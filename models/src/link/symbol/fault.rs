@@ -229,7 +229,7 @@ impl<P: Build> Links<P> {
     /// The link of `port` is lost. Whether it was there.
     pub fn take_down(&mut self, now: u64, port: PortId) -> bool {
         let Links { ports, ends, timings, .. } = self;
-        let Port { tx, rx } = &mut ports[port.index()];
+        let Port { tx, rx, .. } = &mut ports[port.index()];
         let end = ends[port.index()].as_mut().expect("faults are for symbolic links");
         if end.link.is_down() {
             return false;

@@ -278,7 +278,7 @@ impl<P: Build> Links<P> {
             return;
         }
         for port in ports {
-            let Port { tx, rx } = &mut self.ports[port.index()];
+            let Port { tx, rx, .. } = &mut self.ports[port.index()];
             rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
             let sent = tx.packets_sent as u8;
             let end = self.end(port);
