@@ -10,7 +10,7 @@ fn model(subject: Subject, fault: &str, order: Order, max_retry: u32) -> Transfe
 }
 
 fn row(model: &Transfer) -> Row {
-    transfer_table(model, 100_000).expect("fewer states")
+    transfer_table(model, 400_000).expect("fewer states")
 }
 
 fn endings(row: &Row) -> Vec<Ending> {
@@ -102,7 +102,7 @@ fn figures() {
         ),
         (
             Subject::Read,
-            "Request_To_Receive Clear_To_Send Clear_To_Send",
+            "Request_To_Receive Clear_To_Send Clear_To_Send Request_State_Response",
             "Request_To_Send Data Data Data Data",
         ),
         (

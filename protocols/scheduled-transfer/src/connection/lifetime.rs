@@ -177,7 +177,12 @@ impl Connection {
     pub(crate) fn disconnect<M>(&mut self, cx: &mut Context<'_, M>) {
         match self.state {
             State::Open => {
+                // What has arrived is answered first: its source waits for that (ST-6.1.3-10).
+                let view = self.gate.view();
+                let mut owed = core::mem::take(&mut self.queue);
+                owed.retain(|queued| queued.owed && (queued.class == Class::Response || view > 1));
                 self.abort_all(cx);
+                self.queue = owed;
                 self.retries = 0;
                 self.state = State::RdSent;
                 // At view 0 it would wait for ever: whoever takes down asks for no Slots. The peer takes it

@@ -372,7 +372,8 @@ impl Connection {
             }
             Some(&Sequence::Tombstone { fetch: Some((region, _)), .. }) => {
                 // The server has not heard that the value arrived.
-                self.push(Class::Ordinary, Body::FetchOpComplete { sync, d_id: region, s_id: d_id });
+                self.push(Class::Ordinary, Body::FetchOpComplete { sync, d_id: region, s_id: d_id }).owed =
+                    true;
                 false
             }
             Some(Sequence::Tombstone { is_get: true, .. }) => false,
@@ -398,10 +399,8 @@ impl Connection {
         let slots = self.free_slots_to_report();
         let short = d_id == SHORT_SLOTS_ID && s_id == 0 && !self.is_live(d_id);
         if d_id == NO_ID || short {
-            self.push(
-                Class::Response,
-                Body::RequestStateResponse { slots, b_seq: 0, sync, b_num: 0, d_id, s_id: 0 },
-            );
+            let answer = Body::RequestStateResponse { slots, b_seq: 0, sync, b_num: 0, d_id, s_id: 0 };
+            self.push(Class::Response, answer).owed = true;
             return true;
         }
         let (b_seq, b_num, own) = match self.sequences.get(&d_id) {
@@ -420,10 +419,8 @@ impl Connection {
             Some(Sequence::Source(_) | Sequence::Client(_)) => (NO_BLOCK, NO_BLOCK, d_id),
             _ => (NO_BLOCK, NO_BLOCK, NO_ID),
         };
-        self.push(
-            Class::Response,
-            Body::RequestStateResponse { slots, b_seq, sync, b_num, d_id: s_id, s_id: own },
-        );
+        let answer = Body::RequestStateResponse { slots, b_seq, sync, b_num, d_id: s_id, s_id: own };
+        self.push(Class::Response, answer).owed = true;
         true
     }
 
@@ -468,7 +465,7 @@ impl Connection {
             // Stale: the answer to an earlier End was lost.
             Some(Sequence::Tombstone { .. }) | None => {}
         }
-        self.push(Class::Response, Body::EndAck { d_id: s_id, s_id: d_id });
+        self.push(Class::Response, Body::EndAck { d_id: s_id, s_id: d_id }).owed = true;
         true
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Queued {
     pub(crate) proof: Option<Proof>,
     /// A Clear_To_Send beyond the first of its Transfer, for which no guard of the peer waits.
     pub(crate) further: bool,
+    /// It answers what has arrived, so it goes even where its sequence is over.
+    pub(crate) owed: bool,
 }
 
 impl Queued {
@@ -46,6 +48,7 @@ impl Queued {
             asks: false,
             proof: None,
             further: false,
+            owed: false,
         }
     }
 

@@ -93,6 +93,39 @@ fn a_read_lands_octet_by_octet() {
     pair.assert_clean();
 }
 
+/// Who takes the connection down at once when its Read or FetchOp is over answers the Data before: the other
+/// end hears that all is well, and nothing comes again.
+///
+/// Proves: ST-6.1.3-10, ST-6.1.4.4-11
+#[test]
+fn who_leaves_at_once_answers_what_has_arrived() {
+    let answered_and_left = |mut pair: Pair, answer: Op| {
+        pair.wait(A, |event| matches!(event, Event::Closed(Outcome::Complete)));
+        pair.run(20 * Config::default().op_timeout);
+        let sent: Vec<u8> = pair.trace.iter().filter(|(end, _)| *end == A).map(|(_, sent)| sent.op).collect();
+        let down = sent.iter().position(|&op| op == Op::RequestDisconnect as u8).expect("it leaves");
+        assert_eq!(sent[down - 1], answer as u8);
+        assert!(pair.logged(B).is_empty() && pair.logged(A).is_empty());
+        pair
+    };
+    let mut pair = pair();
+    let (a, _) = pair.open();
+    pair.leaves = true;
+    let span = (Span::new(LANDING, 9_000), false);
+    let options = ExposeOptions { window: 2, blocksize: 13 };
+    pair.ends[A].read(pair.now, a, span, DataChannel::THREE, options, Extras::default()).unwrap();
+    let pair = answered_and_left(pair, Op::RequestStateResponse);
+    let served = |event: &Event| matches!(event, Event::Finished { outcome: Outcome::Complete, .. });
+    assert!(pair.has(B, served), "{:?}", pair.events[B]);
+
+    let mut pair = config(|_| {});
+    let (a, id) = region(&mut pair, 4096);
+    pair.leaves = true;
+    let increment = Function::Increment;
+    pair.ends[A].fetch_op(pair.now, a, (id, 64), increment, LANDING, Extras::default()).unwrap();
+    answered_and_left(pair, Op::Get);
+}
+
 /// Proves: ST-4.2-7, ST-3.1-1
 #[test]
 fn many_transfers_at_once_in_both_directions() {

@@ -621,7 +621,7 @@ impl Connection {
             false => u64::from_be_bytes(octets),
         };
         self.bury(cx, id, false);
-        self.push(Class::Ordinary, Body::FetchOpComplete { sync, d_id, s_id: id });
+        self.push(Class::Ordinary, Body::FetchOpComplete { sync, d_id, s_id: id }).owed = true;
         cx.events.push_back((self.id, Event::Fetched { id, word }));
         self.finished(cx, id, Outcome::Complete, 8);
         true

@@ -54,6 +54,8 @@ pub struct Pair {
     /// A device between the ends, which lowers what passes.
     pub between: Option<Limits>,
     pub auto: bool,
+    /// A takes the connection down as soon as something that it asked for is over.
+    pub leaves: bool,
     pub expose: ExposeOptions,
 }
 
@@ -83,6 +85,7 @@ impl Pair {
             lose: vec![],
             between: None,
             auto: true,
+            leaves: false,
             expose: ExposeOptions::default(),
         }
     }
@@ -188,6 +191,10 @@ impl Pair {
                 target.serve(now, connection, id, Span::new(0, t_len), TransferOptions::default())
             }
             Event::RegionRequested { id, t_len } => target.grant(now, connection, id, Span::new(0, t_len)),
+            Event::Finished { .. } if end == A && self.leaves => {
+                target.disconnect(now, connection);
+                true
+            }
             _ => true,
         };
         assert!(done, "{event:?}");
