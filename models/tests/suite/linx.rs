@@ -234,6 +234,32 @@ fn a_stall_of_two_periods_is_not_noticed_and_one_of_three_is() {
     }
 }
 
+/// What has no part in whether an end hears its peer makes no false timeout a true one: that the end itself
+/// was mute for a while, or the peer deaf. That the end was deaf does, whatever it missed.
+#[test]
+fn only_what_may_silence_a_peer_excuses_a_timeout() {
+    use LinxFaultKind::{Deaf, Mute, Stall};
+    for (own, of_peer, false_ones) in
+        [(Mute, None, 1), (Mute, Some(Deaf), 1), (Deaf, None, 0), (Mute, Some(Mute), 0)]
+    {
+        let at = |kind, us: u64| fault(kind, us * MICROSECOND, us * MICROSECOND + 1_000);
+        let totals = totals(
+            &mesh(2, STREAM, 5, &[], |node| {
+                if node.node == 0 {
+                    node.faults = vec![fault(Stall, 30 * MICROSECOND, 48 * MICROSECOND)];
+                    node.faults.extend(of_peer.map(|kind| at(kind, 33)));
+                } else {
+                    node.faults = vec![at(own, 32)];
+                }
+            }),
+            100 * MICROSECOND,
+        );
+        let stats = &totals.stats;
+        let found = (stats.ended[LinxEnd::Timeout as usize], stats.false_timeouts, stats.detected.count);
+        assert_eq!(found, (1, false_ones, 1 - false_ones), "{own:?}, {of_peer:?}: {stats:?}");
+    }
+}
+
 /// F.1: two lost heartbeats are survived, three are not.
 #[test]
 fn three_lost_heartbeats_are_a_timeout() {

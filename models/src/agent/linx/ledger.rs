@@ -217,11 +217,17 @@ impl Ledger {
         absences.map(|absence| (absence.from.0, absence.until.0))
     }
 
-    /// Since when the peer or the way to it was not there, if that was so at any time from `since` to `now`:
-    /// a silence that began after `since` is no false alarm.
+    /// Since when the peer or the way from it was not there, if that was so at any time from `since` to
+    /// `now`: a silence that began after `since` is no false alarm. Whether this end is heard, or the peer
+    /// hears, has no part in what this end hears.
     fn broken(&self, connection: usize, since: u64, now: u64) -> Option<u64> {
         let ways = self.breaks.get(connection).into_iter().flatten().copied();
-        let faults = self.faults(connection).map(|fault| (fault.from.0, fault.until.0));
+        let ends = [(self.own, LinxFaultKind::Mute), (self.peers[connection], LinxFaultKind::Deaf)];
+        let faults = ends.into_iter().flat_map(|(id, other_way)| {
+            let silences = move |fault: &&LinxFault| ![LinxFaultKind::Stall, other_way].contains(&fault.kind);
+            self.outages.get(&id).into_iter().flatten().filter(silences)
+        });
+        let faults = faults.map(|fault| (fault.from.0, fault.until.0));
         let all = faults.chain(ways).chain(self.unwanted(connection));
         all.filter(|&(from, until)| from <= now && until >= since).map(|(from, _)| from).min()
     }
