@@ -26,9 +26,9 @@ pub struct EnumerationSummary {
     pub problems: u64,
     /// Changes of registers that were due after the set-up, and were not made.
     pub unmade: Vec<UnmadeSummary>,
-    /// Whether every endpoint got the id that was planned for it.
+    /// Whether every endpoint got an id, and that which was planned for it.
     pub as_planned: bool,
-    /// Endpoints that were to get an id, the host among them.
+    /// Endpoints, the host among them and those that no link leads to.
     pub endpoints: u64,
     /// Of these, got none.
     pub unnamed: u64,

@@ -76,26 +76,21 @@ pub fn half_width(batches: &[f64]) -> f64 {
 /// out, and the variance is (1 - sum of w^2) times the sum of these squared, with the degrees of freedom
 /// of 1 / (sum of w^2) batches that weigh the same (Kish 1965). For batches of equal numbers that is
 /// [`half_width`]. Where bursts are slow, an interval from means that weigh the same is that of another,
-/// lower mean, and too narrow. Not a number where one batch holds nearly all: nothing says how others like
-/// it would be.
+/// lower mean, and too narrow. Not a number with fewer than three batches, or where one or two hold nearly
+/// all: nothing says how others like them would be.
 pub fn weighted_half_width(batches: &[(f64, f64)]) -> f64 {
-    weighted(batches).map_or(f64::NAN, |(_, half_width)| half_width)
-}
-
-/// Degrees of freedom of a mean over things in batches, and half the width of its 95 % interval, if any.
-fn weighted(batches: &[(f64, f64)]) -> Option<(u32, f64)> {
     let all: f64 = batches.iter().map(|batch| batch.1).sum();
     let mean = batches.iter().map(|batch| batch.0).sum::<f64>() / all;
     let filled =
         || batches.iter().filter(|batch| batch.1 > 0.0).map(|(sum, count)| (sum / count, count / all));
     let squares: f64 = filled().map(|(_, weight)| weight * weight).sum();
     let freedom = libm::round(1.0 / squares - 1.0);
-    if all == 0.0 || freedom < 1.0 {
-        return None;
+    if all == 0.0 || freedom < 2.0 {
+        return f64::NAN;
     }
     let moved = |(value, weight): (f64, f64)| weight * (value - mean) / (1.0 - weight);
     let spread: f64 = filled().map(moved).map(|moved| moved * moved).sum();
-    Some((freedom as u32, t_of_95(freedom as u32) * libm::sqrt((1.0 - squares) * spread)))
+    t_of_95(freedom as u32) * libm::sqrt((1.0 - squares) * spread)
 }
 
 /// Half width of the 95 % interval of a mean over things that come in parts of a run, one after the other; of
@@ -111,9 +106,8 @@ fn weighted(batches: &[(f64, f64)]) -> Option<(u32, f64)> {
 pub fn batched_half_width(parts: &[(f64, f64)]) -> f64 {
     let sum =
         |batch: &[(f64, f64)]| batch.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-    let join = |count: usize| weighted(&neighbours(parts, count).map(sum).collect::<Vec<_>>());
-    let joined = JOINED.into_iter().filter(|&count| count < parts.len()).filter_map(join);
-    let joined = joined.filter(|&(freedom, _)| freedom > 1).map(|(_, half_width)| half_width);
+    let join = |count: usize| weighted_half_width(&neighbours(parts, count).map(sum).collect::<Vec<_>>());
+    let joined = JOINED.into_iter().filter(|&count| count < parts.len()).map(join);
     joined.fold(weighted_half_width(parts), f64::max)
 }
 
@@ -400,6 +394,7 @@ mod tests {
         assert!((weighted_half_width(&equal) - half_width(&values)).abs() < 1e-12);
         assert!(weighted_half_width(&[(500.0, 50.0), (3.0, 1.0), (4.0, 1.0), (3.0, 1.0)]).is_nan());
         assert!(weighted_half_width(&[(3.0, 1.0)]).is_nan() && weighted_half_width(&[(0.0, 0.0)]).is_nan());
+        assert!(weighted_half_width(&[(3.0, 1.0), (5.0, 1.0)]).is_nan(), "two are too few");
         assert!(weighted_half_width(&[]).is_nan());
     }
 

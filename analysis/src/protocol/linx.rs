@@ -301,7 +301,7 @@ pub struct LinxSummary {
     /// Ends that sent a RESET and await its answer: neither up nor ended. Only if there are such.
     #[serde(skip_serializing_if = "is_zero")]
     pub resetting_ends: u64,
-    /// Timeouts although the peer was there and the way to it was whole since the last sign of life.
+    /// Timeouts although the peer was there and the way from it was whole since the last sign of life.
     pub false_timeouts: u64,
     /// False timeouts per hour of a connection, by the protocol clock; `null`: no connection was up.
     pub false_timeouts_per_connection_hour: Option<Num>,
@@ -310,7 +310,8 @@ pub struct LinxSummary {
     /// From the moment at which a peer went down, or the way to it, to the end of a connection with it; of a
     /// way, if a timeout ended it: who is told by a new request has missed nobody.
     pub detection: Option<TimesSummary>,
-    /// From the end of a connection, once nodes and way were there again, to the next one.
+    /// From the end of a connection, once nodes and way were there again, to the next one. Who is mute or
+    /// deaf has no way; who is late has one.
     pub reestablishment: Option<TimesSummary>,
     /// Before heartbeats that came, since the one before or since the beginning of the connection, by the
     /// protocol clock.
@@ -327,7 +328,7 @@ pub struct LinxSummary {
 /// Ends of connections by reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct EndSummary {
-    /// No sign of life for three periods.
+    /// No sign of life for so many periods as `periods` says, three as a rule.
     pub timeout: u64,
     /// The peer sent RESET.
     pub peer_reset: u64,

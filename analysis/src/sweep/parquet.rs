@@ -34,6 +34,10 @@ fn write(table: &Table) -> Result<Vec<u8>> {
             })?,
             Cells::Whole(cells) => put::<Int64Type, _>(&mut group, cells, |number| *number)?,
             Cells::Real(cells) => put::<DoubleType, _>(&mut group, cells, |number| *number)?,
+            Cells::Given(cells) => {
+                let cells: Vec<Option<f64>> = cells.iter().copied().map(Some).collect();
+                put::<DoubleType, _>(&mut group, &cells, |number| *number)?;
+            }
             Cells::Flag(cells) => put::<BoolType, _>(&mut group, cells, |flag| *flag)?,
         }
     }
@@ -45,7 +49,7 @@ fn field(column: &Column) -> Result<Type> {
     let (physical, logical) = match column.cells {
         Cells::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         Cells::Whole(_) => (Physical::INT64, None),
-        Cells::Real(_) => (Physical::DOUBLE, None),
+        Cells::Real(_) | Cells::Given(_) => (Physical::DOUBLE, None),
         Cells::Flag(_) => (Physical::BOOLEAN, None),
     };
     Type::primitive_type_builder(&column.name, physical)

@@ -17,6 +17,8 @@ pub enum Cells {
     Whole(Vec<Option<i64>>),
     /// Numbers.
     Real(Vec<Option<f64>>),
+    /// Numbers that somebody chose, with all their digits.
+    Given(Vec<f64>),
     /// Yes or no.
     Flag(Vec<Option<bool>>),
 }
@@ -65,6 +67,7 @@ impl Table {
                     Cells::Text(cells) => out += &cells[row].as_deref().map(quoted).unwrap_or_default(),
                     Cells::Whole(cells) => out += &cells[row].map(|n| n.to_string()).unwrap_or_default(),
                     Cells::Real(cells) => out += &cells[row].map(|n| Num(n).to_string()).unwrap_or_default(),
+                    Cells::Given(cells) => out += &cells[row].to_string(),
                     Cells::Flag(cells) => out += &cells[row].map(|n| n.to_string()).unwrap_or_default(),
                 }
             }
@@ -85,6 +88,7 @@ impl Cells {
             Cells::Text(cells) => cells.len(),
             Cells::Whole(cells) => cells.len(),
             Cells::Real(cells) => cells.len(),
+            Cells::Given(cells) => cells.len(),
             Cells::Flag(cells) => cells.len(),
         }
     }
@@ -108,7 +112,7 @@ impl<'a> ColumnNote<'a> {
         let kind = match column.cells {
             Cells::Text(_) => "text",
             Cells::Whole(_) => "integer",
-            Cells::Real(_) => "number",
+            Cells::Real(_) | Cells::Given(_) => "number",
             Cells::Flag(_) => "boolean",
         };
         Self { name: &column.name, kind, unit: &column.unit, about: &column.about }
@@ -132,7 +136,7 @@ fn axes(table: &mut Table, frame: &Frame, points: &[u32]) {
             Some(numbers) if numbers.iter().all(|n| libm::trunc(*n) == *n && libm::fabs(*n) < 9e15) => {
                 Cells::Whole(points.iter().map(|point| Some(numbers[level(point)] as i64)).collect())
             }
-            Some(numbers) => Cells::Real(points.iter().map(|point| Some(numbers[level(point)])).collect()),
+            Some(numbers) => Cells::Given(points.iter().map(|point| numbers[level(point)]).collect()),
             None => Cells::Text(points.iter().map(|point| Some(axis.labels[level(point)].clone())).collect()),
         };
         table.push(axis.column.as_str(), &axis.unit, about, cells);
@@ -273,6 +277,16 @@ mod tests {
         assert!(lines[1].ends_with(",false,0") && lines.len() == 4);
         let width = lines[0].split(',').count();
         assert!(lines[2..].iter().all(|line| line.replace("\"a,b\"", "a").split(',').count() == width));
+    }
+
+    /// What differs in the eleventh digit is told apart: every value of an axis has all its digits.
+    #[test]
+    fn axes_have_all_their_digits() {
+        let (mut frame, data) = example();
+        frame.axes[0].numbers = Some(vec![10_000_000.04, 10_000_000.08]);
+        let csv = results(&frame, &data).to_csv();
+        let starts: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').nth(3)).collect();
+        assert_eq!(starts, ["10000000.04", "10000000.04", "10000000.08"]);
     }
 
     /// Two runs of which one has no latency: its mean is that of one, and a column says so. All have the

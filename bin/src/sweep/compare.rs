@@ -34,17 +34,39 @@ struct Loaded {
 
 /// `FOLDER` or `FOLDER:axis=value,axis=value`.
 fn load(text: &str) -> Result<Loaded, Failure> {
-    // a folder may have a colon in its name
-    let (path, parts) = match text.rsplit_once(':') {
-        Some((path, parts)) if parts.contains('=') && !Path::new(text).exists() => (path, parts),
-        _ => (text, ""),
-    };
+    let (path, parts) = parted(text, |path| Path::new(path).exists());
     let folder = Folder::at(Path::new(path));
     let manifest = folder.manifest()?;
     let (data, _) = folder.finished(&manifest, Earlier::Refuse)?.data(&manifest);
-    let parts: Vec<&str> = parts.split(',').filter(|part| !part.is_empty()).collect();
-    let fixed = fixed(&manifest.frame, &parts)?;
+    let fixed = fixed(&manifest.frame, &settings(parts))?;
     Ok(Loaded { manifest, data, fixed })
+}
+
+/// The folder of a side, and what it is to be held at. A folder may have a colon in its name, and so may a
+/// value: the longest folder that is there counts.
+fn parted(text: &str, is_there: impl Fn(&str) -> bool) -> (&str, &str) {
+    if is_there(text) {
+        return (text, "");
+    }
+    let split = || text.rmatch_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let said = || split().filter(|(_, parts)| parts.contains('='));
+    said().find(|(path, _)| is_there(path)).or_else(|| said().next()).unwrap_or((text, ""))
+}
+
+/// `axis=value,axis=value` one by one. A value may have commas: what follows one is an axis if it looks so.
+fn settings(parts: &str) -> Vec<&str> {
+    let is_axis = |text: &str| {
+        let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(word))
+    };
+    let commas = parts.match_indices(',').map(|(at, _)| at).filter(|at| is_axis(&parts[at + 1..]));
+    let mut found = Vec::new();
+    let mut from = 0;
+    for at in commas.chain([parts.len()]) {
+        found.extend((at > from).then(|| &parts[from..at]));
+        from = at + 1;
+    }
+    found
 }
 
 /// `riosim compare`
@@ -153,4 +175,29 @@ fn json(found: &[Comparison]) -> String {
     let mut text = serde_json::to_string_pretty(&lines).expect("string keys only");
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Folders and values may have colons, and values commas.
+    #[test]
+    fn a_side_is_a_folder_and_what_it_is_held_at() {
+        let there = |path: &str| ["out", "a:b=c", "a:b"].contains(&path);
+        for (text, path, parts) in [
+            ("out", "out", ""),
+            ("out:link=sw:0", "out", "link=sw:0"),
+            ("out:link=sw:0,load=0.5", "out", "link=sw:0,load=0.5"),
+            ("a:b=c", "a:b=c", ""),
+            ("a:b:load=1", "a:b", "load=1"),
+            ("none:load=1", "none", "load=1"),
+            ("none:load", "none:load", ""),
+        ] {
+            assert_eq!(parted(text, there), (path, parts), "{text}");
+        }
+        assert_eq!(settings("link=sw:0,load=0.5"), ["link=sw:0", "load=0.5"]);
+        assert_eq!(settings(r#"voq={"on":3,"off":1},case=a, b"#), [r#"voq={"on":3,"off":1}"#, "case=a, b"]);
+        assert_eq!(settings(""), [""; 0]);
+    }
 }

@@ -221,10 +221,7 @@ fn warn(
         }
     }
     let coloured = crate::console::colours();
-    let warnings = plan.together(&told).map_err(|errors| {
-        let text = if coloured { errors.render_coloured() } else { errors.render() };
-        Failure::BadInput(text)
-    })?;
+    let warnings = plan.together(&told).map_err(|errors| Failure::BadInput(errors.render(coloured)))?;
     let text = warnings.render(coloured);
     if !text.is_empty() {
         complain(&text);

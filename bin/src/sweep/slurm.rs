@@ -106,14 +106,20 @@ pub(crate) fn submit(args: &RunArgs, plan: &SweepPlan, folder: &Folder) -> Resul
     if args.sweep == Path::new("-") {
         return Err(Failure::bad_input("the tasks of a cluster cannot read standard input: name a file"));
     }
-    if let Some(jobs) = known(folder)
-        && !active(&jobs).is_empty()
-    {
-        return Err(Failure::bad_input(format_args!(
-            "job {} works on this sweep already; riosim sweep cancel {} stops it",
-            jobs.array,
-            folder.path().display()
-        )));
+    if let Some(jobs) = known(folder) {
+        let shown = folder.path().display();
+        let works = active(&jobs).map_err(|why| {
+            let array = &jobs.array;
+            Failure::bad_input(format_args!(
+                "whether job {array} still works on this sweep is not known: {why}"
+            ))
+        })?;
+        if !works.is_empty() {
+            return Err(Failure::bad_input(format_args!(
+                "job {} works on this sweep already; riosim sweep cancel {shown} stops it",
+                jobs.array,
+            )));
+        }
     }
     let tasks = args.slurm.array_size.map_or(TASKS, |size| size as usize).min(plan.points.len()).max(1);
     let program = std::env::current_exe()
@@ -180,27 +186,40 @@ fn sbatch(flags: &[String], script: &Path) -> Result<String, Failure> {
     words.push(&script);
     let said = ask("sbatch", &words).map_err(Failure::bad_input)?;
     // "number", or "number;cluster"
-    Ok(said.trim().split(';').next().unwrap_or_default().to_owned())
+    let job = said.trim().split(';').next().unwrap_or_default();
+    if job.is_empty() || !job.chars().all(|digit| digit.is_ascii_digit()) {
+        let said = said.trim();
+        return Err(Failure::bad_input(format_args!("sbatch says \"{said}\", and not the number of a job")));
+    }
+    Ok(job.to_owned())
 }
 
 fn known(folder: &Folder) -> Option<Jobs> {
     serde_json::from_str(&fs::read_to_string(folder.path().join(JOBS)).ok()?).ok()
 }
 
-/// (task, state) of the jobs that Slurm still has.
-fn active(jobs: &Jobs) -> Vec<(String, String)> {
+/// (task, state) of the jobs that Slurm still has, or why it cannot be asked.
+fn active(jobs: &Jobs) -> Result<Vec<(String, String)>, String> {
     let list = format!("{},{}", jobs.array, jobs.merge);
-    let said = ask("squeue", &["--noheader", "--array", "--format=%i %T", "--jobs", &list]);
-    let lines = said.unwrap_or_default();
+    let lines = match ask("squeue", &["--noheader", "--array", "--format=%i %T", "--jobs", &list]) {
+        // Jobs that have been over for some minutes are unknown.
+        Err(why) if why.contains("Invalid job id") => String::new(),
+        said => said?,
+    };
     let pair =
         |line: &str| line.trim().split_once(' ').map(|(job, state)| (job.to_owned(), state.to_owned()));
-    lines.lines().filter_map(pair).collect()
+    Ok(lines.lines().filter_map(pair).collect())
 }
 
 /// What Slurm says about the jobs of a sweep; `None` if it was never submitted.
 pub(crate) fn state(folder: &Folder) -> Option<String> {
     let jobs = known(folder)?;
-    let active = active(&jobs);
+    let active = match active(&jobs) {
+        Ok(active) => active,
+        Err(why) => {
+            return Some(format!("whether Slurm still has job {} is not known: {why}\n", jobs.array));
+        }
+    };
     if active.is_empty() {
         return Some(format!(
             "Slurm has no job of this sweep any more (the array of tasks was {}, the merge {})\n",

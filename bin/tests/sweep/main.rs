@@ -459,6 +459,44 @@ fn slurm_scripts_without_slurm() {
     home.equal("alone", "it's here");
 }
 
+/// A cluster that cannot be asked, or says what nobody understands, is no cluster without jobs: nothing is
+/// submitted twice. Jobs that it has forgotten are over.
+#[cfg(unix)]
+#[test]
+fn what_slurm_does_not_say_is_not_known() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let says = |program: &str, text: &str| {
+        let path = home.at(program);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let run = |words: &[&str]| {
+        let path = format!("{}:{}", home.folder.path().display(), std::env::var("PATH").unwrap());
+        let output = home.command(words).env("PATH", path).output().unwrap();
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let submit = ["sweep", "sweep.json", "--out", "there", "--engine", "slurm"];
+    says("squeue", ":");
+    says("scancel", ":");
+    says("sbatch", "echo hello");
+    let (code, said) = run(&submit);
+    assert!(code == Some(2) && said.contains("sbatch says \"hello\", and not the number of a job"), "{said}");
+    says("sbatch", "echo submitted >> sbatch.log; echo 17");
+    assert_eq!(run(&submit).0, Some(0));
+    let submitted = || home.read("sbatch.log").lines().count();
+    let before = submitted();
+    says("squeue", "echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1");
+    let (code, said) = run(&submit);
+    assert!(code == Some(2) && said.contains("is not known") && said.contains("Unable to contact"), "{said}");
+    let (_, said) = run(&["sweep", "status", "there"]);
+    assert!(said.contains("whether Slurm still has job 17 is not known"), "{said}");
+    assert_eq!(submitted(), before);
+    says("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1");
+    assert!(run(&["sweep", "status", "there"]).1.contains("Slurm has no job of this sweep any more"));
+    assert_eq!((run(&submit).0, submitted()), (Some(0), 2 * before));
+}
+
 /// What is wrong with a point, and what the scenario says to one, is known before any task waits for its
 /// turn.
 #[test]

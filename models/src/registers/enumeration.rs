@@ -249,7 +249,7 @@ pub struct EnumerationReport {
     pub problems: u64,
     /// Changes of registers that were due after the set-up, and were not made.
     pub unmade: Vec<Unmade>,
-    /// Endpoints that were to get an id, the host among them.
+    /// Endpoints, the host among them and those that no link leads to.
     pub endpoints: u64,
     /// Of these, got none.
     pub unnamed: u64,
@@ -259,7 +259,7 @@ pub struct EnumerationReport {
     pub started: BTreeMap<u32, Time>,
     /// An endpoint got another id than was planned for it: no traffic starts.
     pub astray: bool,
-    /// Whether every endpoint got the id that was planned for it.
+    /// Whether every endpoint got an id, and that which was planned for it.
     pub as_planned: bool,
 }
 

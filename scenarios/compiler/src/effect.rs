@@ -3,9 +3,10 @@
 mod off;
 
 use crate::compiler::Compiler;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::names;
 use crate::plan::Variant;
+use crate::pointer;
 use crate::resolved::{Kind, Switch};
 use crate::spec::*;
 use crate::units;
@@ -299,6 +300,17 @@ pub(crate) struct Anyway {
     pub runs_on_hosts: fn(&FlowSpec) -> bool,
     /// The program of a flow, with the key of what carries its messages.
     pub program_of: fn(&FlowSpec) -> Option<(&'static str, &ProgramSpec)>,
+}
+
+/// Of what has no effect, the errors about what is set at these places (`paths`: a place, and who sets it).
+pub(crate) fn set_in_vain<'a>(
+    moot: &'a [Diagnostic],
+    paths: &'a [(String, String)],
+) -> impl Iterator<Item = &'a Diagnostic> {
+    moot.iter().filter(|item| {
+        item.severity == Severity::Error
+            && paths.iter().any(|(path, _)| pointer::beneath(path, &item.pointer).is_some())
+    })
 }
 
 /// Settings that have no effect in any run of a plan. Variants may share a setting that some of them do

@@ -233,6 +233,18 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
             let finding = Diagnostic::error("SC046", format!("/traffic/{other}/name"), message);
             let help = format!("another name here, or a \"hot_flow\" of \"{}\"", flow.name);
             c.out.push(finding.help(help).also(format!("/traffic/{i}/to/hotspot"), "they are these"));
+            continue;
+        }
+        let at = format!("/traffic/{i}/to/hotspot/hot_flow");
+        let own = [configure::FLOW, configure::REGISTERS].contains(&name.as_str());
+        if let Some(&other) = by_name.get(name.as_str()).filter(|&&other| is_protocol(&spec.traffic[other])) {
+            let message = format!("flow \"{name}\" counts what its protocol carries, and no single packets");
+            let finding =
+                Diagnostic::error("SC046", at, message).also(format!("/traffic/{other}"), "this one");
+            c.out.push(finding.help("another name, or that of a flow of packets"));
+        } else if own && c.host.is_some() {
+            let message = format!("\"{name}\" is the flow of the host that sets the fabric up");
+            c.out.push(Diagnostic::error("SC046", at, message).help("another name"));
         }
     }
     for (i, flow) in spec.traffic.iter().enumerate() {

@@ -171,13 +171,17 @@ fn stages(
     }
     let variants = spec.variants.clone().unwrap_or_default();
     check_given(&value, &given, &variants, out);
+    let mut idle = Vec::new();
     let mut runs = if variants.is_empty() {
         vec![(base.clone(), compile::compile("base", &base, out))]
     } else {
-        compile_variants(&value, &variants, read, out)
+        compile_variants(&value, &variants, read, &mut idle, out)
     };
     let mut useless = Vec::new();
     effect::in_no_run(&spec, &expand::unasked(&spec), &runs, &mut useless);
+    // What is told of all runs is not told of one.
+    idle.retain(|(at, _)| !useless.iter().any(|item| item.pointer == *at));
+    useless.extend(idle.into_iter().map(|(_, item)| item));
     let said = base.run.as_ref().and_then(|run| run.cut_short) == Some(true);
     if said || overrides.iter().any(|(at, _)| at == RUN_UNTIL) {
         let any = diagnostic::cut_short(out);
@@ -311,11 +315,13 @@ fn check_parameters(value: &Value, spec: &Spec, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Compiles every variant; what is wrong with all of them is wrong with the file itself.
+/// Compiles every variant; what is wrong with all of them is wrong with the file itself. `idle`: what a
+/// variant sets that has no effect in it, by its place.
 fn compile_variants(
     value: &Value,
     variants: &[VariantSpec],
     read: ReadFile<'_>,
+    idle: &mut Vec<(String, Diagnostic)>,
     out: &mut Vec<Diagnostic>,
 ) -> Vec<(Spec, Option<Variant>)> {
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
@@ -340,7 +346,19 @@ fn compile_variants(
                 requirement.at = moved(&requirement.at, &paths);
             }
             found.extend(later.into_iter().map(|item| blame(item, &paths)));
-            runs.push((full, run));
+            let run = [(full, run)];
+            if run[0].1.is_some() {
+                let mut moot = Vec::new();
+                let spec = Spec { variants: None, ..spec };
+                effect::in_no_run(&spec, &expand::unasked(&spec), &run, &mut moot);
+                // Others may be meant to differ from it in that alone, so it is no error.
+                let told = |item: &Diagnostic| {
+                    let blamed = blame(item.clone(), &paths);
+                    (item.pointer.clone(), Diagnostic { severity: Severity::Warning, ..blamed })
+                };
+                idle.extend(effect::set_in_vain(&moot, &paths).map(told));
+            }
+            runs.extend(run);
         }
         findings.push(found);
     }

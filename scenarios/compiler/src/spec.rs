@@ -42,7 +42,7 @@ pub struct Spec {
     /// What the scenario shows and what to look for; a list of lines is joined with spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Words>,
-    /// Seed of all randomness (default 1). All variants use the same one.
+    /// Seed of all randomness (default 1). All variants use the same one, but those that set another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Permutes the order of simultaneous events (default 0 = off).
@@ -930,7 +930,7 @@ pub enum PermutationKind {
     Transpose,
     /// Bits rotated left by one.
     Shuffle,
-    /// A random permutation without fixed points.
+    /// A random permutation without fixed points, each of them as likely.
     Random,
 }
 
@@ -1269,7 +1269,7 @@ pub struct VariantSpec {
     /// Unique name.
     pub name: String,
     /// JSON pointer -> new value. An element of a list may be named by its position or its `name`:
-    /// `/traffic/hot/priority`.
+    /// `/traffic/hot/priority`. Where both would do, the name counts.
     #[serde(default)]
     pub set: BTreeMap<String, serde_json::Value>,
     /// Name of the variant that words and figures compare this one with. Without it that is one that asks for

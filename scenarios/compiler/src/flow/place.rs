@@ -378,7 +378,7 @@ fn mapped(
 /// Image of every position under a permutation.
 pub(crate) fn permutation(kind: PermutationKind, n: usize, seed: u64) -> Result<Vec<usize>, String> {
     if kind == PermutationKind::Random {
-        return Ok(random_cycle(n, seed));
+        return Ok(random_derangement(n, seed));
     }
     if !n.is_power_of_two() {
         return Err("their number is not a power of two".into());
@@ -402,8 +402,9 @@ pub(crate) fn permutation(kind: PermutationKind, n: usize, seed: u64) -> Result<
     }
 }
 
-/// Sattolo's algorithm: a random permutation that is one cycle, so nobody is mapped to itself.
-fn random_cycle(n: usize, seed: u64) -> Vec<usize> {
+/// A random permutation without fixed points, each of them as likely: shuffled by Fisher and Yates, again and
+/// again until nobody is mapped to itself, which takes e = 2.7 times on average. Who is alone stays so.
+fn random_derangement(n: usize, seed: u64) -> Vec<usize> {
     // SplitMix64 (Steele, Lea, Flood 2014): fixed here because a library may change its stream.
     let mut state = seed;
     let mut next = || {
@@ -414,9 +415,11 @@ fn random_cycle(n: usize, seed: u64) -> Vec<usize> {
         z ^ (z >> 31)
     };
     let mut map: Vec<usize> = (0..n).collect();
-    for i in (1..n).rev() {
-        let j = ((u128::from(next()) * i as u128) >> 64) as usize;
-        map.swap(i, j);
+    while n > 1 && (0..).zip(&map).any(|(place, &to): (usize, _)| place == to) {
+        for i in (1..n).rev() {
+            let j = ((u128::from(next()) * (i as u128 + 1)) >> 64) as usize;
+            map.swap(i, j);
+        }
     }
     map
 }

@@ -459,7 +459,7 @@ impl Reader<'_> {
             } else {
                 ends.0 + share * (ends.1 - ends.0)
             };
-            let number = tidy(match fine {
+            let number = tidy::<9>(match fine {
                 _ if integer => libm::round(raw).clamp(bounds.0, bounds.1),
                 Some(fine) => libm::round(raw * fine) / fine,
                 None => raw,
@@ -497,9 +497,10 @@ fn picoseconds(unit: &str) -> Option<f64> {
     units::time(&format!("1 {unit}")).ok().map(|ps| ps as f64)
 }
 
-/// A number with nine significant digits, whole if it is: what a person would have written.
-fn tidy(raw: f64) -> Option<Number> {
-    let rounded: f64 = format!("{raw:.8e}").parse().ok()?;
+/// A number with so many significant digits, whole if it is: nine are what a person would have written,
+/// fifteen what anybody did write.
+fn tidy<const DIGITS: usize>(raw: f64) -> Option<Number> {
+    let rounded: f64 = format!("{raw:.*e}", DIGITS - 1).parse().ok()?;
     if libm::trunc(rounded) == rounded && libm::fabs(rounded) < 9e15 {
         return Some(Number::from(rounded as i64));
     }
@@ -549,14 +550,14 @@ fn measured<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> (String, Opt
     }
     let texts: Option<Vec<&str>> = values.map(Value::as_str).collect();
     let Some(texts) = texts else { return (String::new(), None) };
-    let time = |text: &&str| units::time(text).ok().and_then(|ps| tidy(ps as f64 / 1e3));
+    let time = |text: &&str| units::time(text).ok().and_then(|ps| tidy::<15>(ps as f64 / 1e3));
     let times: Option<Vec<Number>> = texts.iter().map(time).collect();
     if times.is_some() {
         return ("ns".into(), times);
     }
     let split = |text: &&str| -> Option<(Number, String)> {
         let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-        let number = text[..end].parse::<f64>().ok().and_then(tidy)?;
+        let number = text[..end].parse::<f64>().ok().and_then(tidy::<15>)?;
         Some((number, text[end..].trim().to_owned()))
     };
     let Some(pairs) = texts.iter().map(split).collect::<Option<Vec<_>>>() else {
@@ -573,6 +574,18 @@ fn measured<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> (String, Opt
 mod tests {
     use super::*;
     use serde_json::json;
+
+    /// Picoseconds of ten milliseconds are told apart, and half a nanosecond is 0.5.
+    #[test]
+    fn values_keep_their_digits() {
+        let told = |texts: &[&str]| {
+            let values: Vec<Value> = texts.iter().map(|text| json!(text)).collect();
+            measured(values.iter()).1.map(|numbers| numbers.iter().map(Number::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(told(&["10000000001 ps", "10000000002 ps"]).unwrap(), ["10000000.001", "10000000.002"]);
+        assert_eq!(told(&["0.5 ns", "1 us"]).unwrap(), ["0.5", "1000"]);
+        assert_eq!(told(&["1.00000000001 m", "2 m"]).unwrap(), ["1.00000000001", "2"]);
+    }
 
     fn read(axes: Value) -> Result<(Vec<Axis>, Vec<Group>), Vec<Diagnostic>> {
         let specs: Vec<AxisSpec> = serde_json::from_value(axes).unwrap();

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// Points that a warning names.
 const POINTS_NAMED: usize = 3;
+/// Why nothing but a sweep chooses seeds.
+const OWN_SEEDS: &str = "every replication has a seed of its own: \"seed\" and \"replications\" of the sweep";
 /// Most points of a sweep.
 const POINTS_MAX: usize = 1_000_000;
 
@@ -113,6 +115,19 @@ pub struct PointFindings {
     warnings: Vec<(Diagnostic, bool)>,
     /// Of what has no effect in the scenario alone, by number: what has one here.
     effective: BTreeSet<usize>,
+    /// Places of the scenario that the point sets.
+    set: Vec<String>,
+    /// What of these has no effect here: its place, and what is said of it.
+    idle: Vec<(String, Diagnostic)>,
+}
+
+/// What a point sets, and what has no effect there.
+#[derive(Debug, Default)]
+struct Effects {
+    /// Places of the scenario that the point sets, with those of the sweep file where it does.
+    paths: Vec<(String, String)>,
+    /// What of the scenario, as the point changes it, has no effect.
+    moot: Vec<Diagnostic>,
 }
 
 impl PointFindings {
@@ -182,7 +197,13 @@ pub fn load(text: &str, file_name: &str, metrics: &[&str]) -> Result<SweepPlan, 
     let (mut axes, mut groups) = reader.read(&spec.axes);
     if base.get("variants").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
         groups.push((axes.len(), 1, run.variants.len()));
-        axes.push(variant_axis(&base));
+        let variants = variant_axis(&base);
+        let seeded = |level: &&Level| level.settings.iter().any(|setting| setting.pointer == "/seed");
+        if let Some(variant) = variants.levels.iter().find(seeded) {
+            let message = format!("variant \"{}\" sets \"/seed\", which would have no effect", variant.label);
+            out.push(Diagnostic::error("SW010", "/scenario", message).help(OWN_SEEDS));
+        }
+        axes.push(variants);
     }
     let flows = run.variants.iter().flat_map(|variant| &variant.labels.flows);
     let flows: BTreeSet<String> = flows.cloned().collect();
@@ -416,9 +437,7 @@ fn overwritten(all: &[(&Axis, &Setting, String)]) -> Vec<Diagnostic> {
         if let Some(whole) = kept.into_iter().find(|whole| own && pointer::beneath(path, whole).is_some()) {
             let message = format!("an axis cannot change \"{whole}\"");
             let help = match whole {
-                "/seed" => {
-                    "every replication has a seed of its own: \"seed\" and \"replications\" of the sweep"
-                }
+                "/seed" => OWN_SEEDS,
                 _ => "it is the same at all points",
             };
             out.push(Diagnostic::error("SW010", &setting.place, message).help(help));
@@ -576,27 +595,32 @@ impl SweepPlan {
     /// # Errors
     /// As [`Self::compile`].
     pub fn check(&self, point: &Point, seed: u64) -> Result<PointFindings, Box<PointErrors>> {
-        let (mut found, mut moot) = (Vec::new(), Vec::new());
-        let useless = (!self.moot.is_empty()).then_some(&mut moot);
-        if self.try_compile(point, seed, &mut found, useless).is_none() {
+        let (mut found, mut effects) = (Vec::new(), Effects::default());
+        if self.try_compile(point, seed, &mut found, Some(&mut effects)).is_none() {
             return Err(self.errors(point, found));
         }
-        let again = |old: &Diagnostic| {
-            moot.iter().any(|item: &Diagnostic| (item.code, &item.pointer) == (old.code, &old.pointer))
-        };
+        let Effects { paths, moot } = effects;
+        let same =
+            |item: &Diagnostic, old: &Diagnostic| (item.code, &item.pointer) == (old.code, &old.pointer);
+        let again = |old: &Diagnostic| moot.iter().any(|item| same(item, old));
         let effective = (0..self.moot.len()).filter(|number| !again(&self.moot[*number])).collect();
+        let own = |item: &&Diagnostic| !item.is_beyond_run() && !self.moot.iter().any(|old| same(item, old));
+        let idle = effect::set_in_vain(&moot, &paths).filter(own);
+        let idle = idle.map(|item| (item.pointer.clone(), blame(item.clone(), &paths))).collect();
+        let set = paths.into_iter().map(|(path, _)| path).collect();
         let known = |(item, _): &(Diagnostic, bool)| {
             let mut told = self.warnings.items.iter();
             !told.any(|old| (old.code, &old.pointer) == (item.code, &item.pointer))
         };
         found.retain(known);
-        Ok(PointFindings { warnings: found, effective })
+        Ok(PointFindings { warnings: found, effective, set, idle })
     }
 
-    /// Whether something that has no effect in the scenario alone has none at these points either.
+    /// Whether something that has no effect in the scenario alone has none at these points either, or what
+    /// they set themselves.
     pub fn lacks_effect(&self, points: &BTreeMap<usize, PointFindings>) -> bool {
         let has_one = |number: usize| points.values().any(|found| found.effective.contains(&number));
-        !(0..self.moot.len()).all(has_one)
+        !(0..self.moot.len()).all(has_one) || !idle_everywhere(points).is_empty()
     }
 
     /// What points say together, by their numbers.
@@ -605,7 +629,10 @@ impl SweepPlan {
     ///
     /// # Errors
     /// What has no effect at any point.
-    pub fn together(&self, points: &BTreeMap<usize, PointFindings>) -> Result<PointWarnings, Diagnostics> {
+    pub fn together(
+        &self,
+        points: &BTreeMap<usize, PointFindings>,
+    ) -> Result<PointWarnings, Box<PointErrors>> {
         let mut groups: Vec<(&Diagnostic, bool, Vec<usize>)> = Vec::new();
         for (index, found) in points {
             for (item, place) in &found.warnings {
@@ -628,8 +655,12 @@ impl SweepPlan {
         let effective = |number: &usize| points.values().any(|found| found.effective.contains(number));
         let moot = (0..self.moot.len()).filter(|number| !effective(number)).map(|number| &self.moot[number]);
         let moot: Vec<Diagnostic> = moot.filter(|_| !points.is_empty()).cloned().collect();
-        if moot.iter().any(|item| item.severity == Severity::Error) {
-            return Err(Diagnostics::new(&self.scenario_file, &self.scenario_text, moot));
+        let idle = idle_everywhere(points);
+        if !idle.is_empty() || moot.iter().any(|item| item.severity == Severity::Error) {
+            return Err(Box::new(PointErrors {
+                sweep: Diagnostics::new(&self.sweep_file, &self.sweep_text, idle),
+                scenario: Diagnostics::new(&self.scenario_file, &self.scenario_text, moot),
+            }));
         }
         scenario.extend(moot);
         Ok(PointWarnings {
@@ -672,7 +703,7 @@ impl SweepPlan {
         point: &Point,
         seed: u64,
         out: &mut Vec<(Diagnostic, bool)>,
-        moot: Option<&mut Vec<Diagnostic>>,
+        effects: Option<&mut Effects>,
     ) -> Option<Variant> {
         let mut value = self.base.clone();
         let mut paths = Vec::new();
@@ -699,7 +730,13 @@ impl SweepPlan {
             map.insert("seed".into(), seed.into());
         }
         let mut found = Vec::new();
-        let run = self.build(&value, name, &mut found, moot);
+        let run = match effects {
+            None => self.build(&value, name, &mut found, None),
+            Some(effects) => {
+                effects.paths.clone_from(&paths);
+                self.build(&value, name, &mut found, Some(&mut effects.moot))
+            }
+        };
         if paths.iter().any(|(at, _)| at == crate::RUN_UNTIL) {
             crate::diagnostic::cut_short(&mut found);
         }
@@ -742,6 +779,20 @@ impl SweepPlan {
         let [(_, run)] = runs;
         run
     }
+}
+
+/// What points set without effect wherever they do, each once.
+fn idle_everywhere(points: &BTreeMap<usize, PointFindings>) -> Vec<Diagnostic> {
+    let mut idle: BTreeMap<&str, (usize, &Diagnostic)> = BTreeMap::new();
+    for (at, item) in points.values().flat_map(|found| &found.idle) {
+        idle.entry(at).or_insert((0, item)).0 += 1;
+    }
+    let sets =
+        |found: &PointFindings, at: &str| found.set.iter().any(|path| pointer::beneath(path, at).is_some());
+    let everywhere = |(at, (count, item)): (&str, (usize, &Diagnostic))| {
+        (points.values().filter(|found| sets(found, at)).count() == count).then(|| item.clone())
+    };
+    idle.into_iter().filter_map(everywhere).collect()
 }
 
 /// Warnings about points that the scenario takes.

@@ -72,7 +72,7 @@ pub struct AxisSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
     /// JSON pointer into the scenario, or several that take the same value. An element of a list may be named
-    /// by its position or its `name`: `/traffic/hot/priority`.
+    /// by its position or its `name`: `/traffic/hot/priority`. Where both would do, the name counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer: Option<Places>,
     /// The values one by one, of any kind that the place takes.

@@ -3,7 +3,7 @@
 
 use crate::golden::Messages;
 use scenarios::diagnostic::CODES;
-use scenarios::sweep::{load, replication_seed};
+use scenarios::sweep::{PointErrors, SweepPlan, load, replication_seed};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn messages(path: &str) -> (String, BTreeSet<&'static str>) {
         Err(errors) => (errors.render(), errors.items.iter().map(|item| item.code).collect()),
         Ok(plan) => {
             let compile = |point| plan.compile(point, replication_seed(plan.seed, 1)).err();
-            match plan.points.iter().find_map(compile) {
+            match plan.points.iter().find_map(compile).or_else(|| of_all_points(&plan).err()) {
                 Some(errors) => {
                     (errors.render(false), errors.identity().into_iter().map(|(code, _)| code).collect())
                 }
@@ -33,6 +33,52 @@ fn messages(path: &str) -> (String, BTreeSet<&'static str>) {
     // where the sources are is not part of a message
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad-sweeps").join("");
     (found.0.replace(&folder.display().to_string(), ""), found.1)
+}
+
+/// What is wrong with all points together.
+fn of_all_points(plan: &SweepPlan) -> Result<(), Box<PointErrors>> {
+    let check = |point| plan.check(point, replication_seed(plan.seed, 1));
+    let checked = (0..).zip(plan.points.iter().map(check));
+    let told =
+        checked.map(|(index, checked)| Ok((index, checked?))).collect::<Result<_, Box<PointErrors>>>()?;
+    plan.together(&told).map(|_| ())
+}
+
+/// A value without effect is a mistake if that is so wherever it is set: thresholds where backpressure is
+/// off, but not where another axis, or another case, switches it on somewhere.
+#[test]
+fn a_value_counts_if_it_has_an_effect_at_some_point() {
+    let thresholds =
+        r#"{ "pointer": "/voq/thresholds", "values": [{ "on": 3, "off": 1 }, { "on": 6, "off": 2 }] }"#;
+    let switched = |values: &str| format!(r#"{{ "pointer": "/voq/enabled", "values": [{values}] }}"#);
+    let cases = r#"{ "name": "how", "cases": [
+        { "name": "off", "set": { "/switch/input_buffers": 8 } },
+        { "name": "on", "set": { "/voq/enabled": true, "/voq/thresholds": { "on": 4, "off": 2 } } }] }"#;
+    let lost = r#"{ "name": "how", "cases": [
+        { "name": "on", "set": { "/voq/enabled": true } },
+        { "name": "off", "set": { "/voq/thresholds": { "on": 4, "off": 2 } } }] }"#;
+    let all = [
+        (thresholds.to_owned(), false),
+        // Who says that it is off knows it.
+        (format!("{thresholds}, {}", switched("false")), true),
+        (format!("{thresholds}, {}", switched("false, true")), true),
+        (cases.to_owned(), true),
+        (lost.to_owned(), false),
+    ];
+    for (axes, good) in all {
+        let text = format!(
+            r#"{{ "name": "s", "axes": [{axes}], "scenario": {{ "name": "s", "run": {{ "until": "60 us" }},
+                "topology": {{ "single_switch": {{ "ports": 4 }} }},
+                "traffic": [{{ "name": "f", "from": "ep/0", "to": "ep/1",
+                    "arrivals": {{ "poisson": {{ "load": 0.6 }} }} }}] }} }}"#
+        );
+        let plan = load(&text, "s.json", &METRICS).unwrap_or_else(|wrong| panic!("{}", wrong.render()));
+        let found = of_all_points(&plan);
+        assert_eq!(found.is_ok(), good, "{axes}");
+        if let Err(errors) = found {
+            assert!(errors.identity().iter().all(|(code, _)| *code == "SC051"), "{}", errors.render(false));
+        }
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn told(plan: &SweepPlan, points: &[usize]) -> Result<Vec<String>, Vec<String>> 
     let text = |item: &scenarios::Diagnostic| format!("{} {}: {}", item.code, item.pointer, item.message);
     match plan.together(&found) {
         Ok(told) => Ok(told.sweep.items.iter().chain(&told.scenario.items).map(text).collect()),
-        Err(errors) => Err(errors.items.iter().map(text).collect()),
+        Err(errors) => Err(errors.sweep.items.iter().chain(&errors.scenario.items).map(text).collect()),
     }
 }
 
