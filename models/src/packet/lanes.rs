@@ -75,7 +75,7 @@ impl Lanes {
     pub fn add(&mut self, count: u32) -> u32 {
         let first = self.used;
         self.used += count;
-        debug_assert!(self.used as usize <= self.stride, "there is room for all");
+        assert!(self.used as usize <= self.stride, "there is room for all");
         first
     }
 

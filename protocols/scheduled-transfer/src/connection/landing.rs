@@ -129,11 +129,8 @@ impl Connection {
         let (b_seq, known) = destination.state_of(header.b_num);
         let b_num = if known == Some(true) { header.b_num } else { layout::NO_BLOCK };
         let (sync, d_id) = (header.sync, destination.peer_id);
-        self.push(
-            Class::Response,
-            Body::RequestStateResponse { slots, b_seq, sync, b_num, d_id, s_id: id },
-        )
-        .owed = true;
+        let answer = Body::RequestStateResponse { slots, b_seq, sync, b_num, d_id, s_id: id };
+        self.push(Class::Response, answer).owed = true;
     }
 
     fn block_arrived<M: Memory>(&mut self, cx: &mut Context<'_, M>, id: u32) {

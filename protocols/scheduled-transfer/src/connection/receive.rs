@@ -372,8 +372,8 @@ impl Connection {
             }
             Some(&Sequence::Tombstone { fetch: Some((region, _)), .. }) => {
                 // The server has not heard that the value arrived.
-                self.push(Class::Ordinary, Body::FetchOpComplete { sync, d_id: region, s_id: d_id }).owed =
-                    true;
+                let complete = Body::FetchOpComplete { sync, d_id: region, s_id: d_id };
+                self.push(Class::Ordinary, complete).owed = true;
                 false
             }
             Some(Sequence::Tombstone { is_get: true, .. }) => false,

@@ -346,11 +346,8 @@ impl Connection {
         let (b_seq, known) = server.state_of(header.b_num);
         let b_num = if known { header.b_num } else { layout::NO_BLOCK };
         let (sync, d_id) = (header.sync, server.peer_id);
-        self.push(
-            Class::Response,
-            Body::RequestStateResponse { slots, b_seq, sync, b_num, d_id, s_id: id },
-        )
-        .owed = true;
+        let answer = Body::RequestStateResponse { slots, b_seq, sync, b_num, d_id, s_id: id };
+        self.push(Class::Response, answer).owed = true;
     }
 
     /// Get on a region of this end.
