@@ -6,6 +6,7 @@ use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
 use crate::resolved::Host;
 use crate::spec::Period;
+use crate::units::time_text;
 use models::config::*;
 use std::collections::BTreeMap;
 
@@ -119,7 +120,18 @@ pub(crate) fn agents(c: &mut Compiler<'_>, mut parts: Vec<Placed>) -> Vec<AgentC
             let help = "allowed: a number (1000) or a fraction (\"1/3\") above 0";
             c.once(Diagnostic::error("SC008", at, message).help(help));
         }
-        let (host, clock) = (host(c, device), ratio(c, device));
+        let clock = ratio(c, device);
+        if Clock(clock).protocol(c.run.until.0) == u64::MAX {
+            let at = format!("{}/host/protocol_clock", c.devices[device].origin);
+            let longest = Clock(clock).fabric(u64::MAX - 1) - 1;
+            // A number that can be read: ten digits are enough.
+            let digits = 10u64.pow(longest.ilog10().saturating_sub(9));
+            let longest = time_text(longest / digits * digits);
+            let message = "the protocol clock runs beyond 2^64 ps (213 days), which is as far as it counts";
+            let help = format!("a slower clock, or a run of at most {longest}");
+            c.once(Diagnostic::error("SC008", at, message).help(help));
+        }
+        let host = host(c, device);
         let response_timeout = match host.response_timeout {
             Period::Time(time) => time,
             Period::Auto | Period::Off => Clock(clock).protocol(RESPONSE_TIMEOUT).max(1),
