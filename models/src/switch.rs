@@ -204,6 +204,12 @@ impl<S: Ports> Switch<S> {
         self.direct || self.crosspoint
     }
 
+    /// The lane where packets of `input` wait for `out`, with the lowest priority.
+    #[inline(always)]
+    pub fn lane(&self, input: u32, out: u32) -> u32 {
+        self.lanes + if self.keeps_lanes() { out * self.ports + input } else { out }
+    }
+
     /// Where a packet of `input` for `out` counts that is judged in `channel`: beside a lane, which is so if
     /// outputs have one for each input, or in a cell of `occupancy`.
     #[inline(always)]
@@ -211,7 +217,7 @@ impl<S: Ports> Switch<S> {
         let row = if self.judges_by_ingress(out) { input } else { 0 };
         let beside = self.keeps_lanes();
         if beside && channel == 0 {
-            return Ok(self.lanes + out * self.ports + row);
+            return Ok(self.lane(row, out));
         }
         let plane = channel - u8::from(beside);
         Err((u32::from(plane) * self.plane() + row * self.ports + out) as usize)

@@ -33,10 +33,8 @@ fn write(table: &Table) -> Result<Vec<u8>> {
                 ByteArray::from(text.as_bytes().to_vec())
             })?,
             Cells::Whole(cells) => put::<Int64Type, _>(&mut group, cells, |number| *number)?,
-            Cells::Real(cells) => put::<DoubleType, _>(&mut group, cells, |number| *number)?,
-            Cells::Given(cells) => {
-                let cells: Vec<Option<f64>> = cells.iter().copied().map(Some).collect();
-                put::<DoubleType, _>(&mut group, &cells, |number| *number)?;
+            Cells::Real(cells) | Cells::Given(cells) => {
+                put::<DoubleType, _>(&mut group, cells, |number| *number)?;
             }
             Cells::Flag(cells) => put::<BoolType, _>(&mut group, cells, |flag| *flag)?,
         }

@@ -18,7 +18,7 @@ pub enum Cells {
     /// Numbers.
     Real(Vec<Option<f64>>),
     /// Numbers that somebody chose, with all their digits.
-    Given(Vec<f64>),
+    Given(Vec<Option<f64>>),
     /// Yes or no.
     Flag(Vec<Option<bool>>),
 }
@@ -67,7 +67,7 @@ impl Table {
                     Cells::Text(cells) => out += &cells[row].as_deref().map(quoted).unwrap_or_default(),
                     Cells::Whole(cells) => out += &cells[row].map(|n| n.to_string()).unwrap_or_default(),
                     Cells::Real(cells) => out += &cells[row].map(|n| Num(n).to_string()).unwrap_or_default(),
-                    Cells::Given(cells) => out += &cells[row].to_string(),
+                    Cells::Given(cells) => out += &cells[row].map(|n| n.to_string()).unwrap_or_default(),
                     Cells::Flag(cells) => out += &cells[row].map(|n| n.to_string()).unwrap_or_default(),
                 }
             }
@@ -87,8 +87,7 @@ impl Cells {
         match self {
             Cells::Text(cells) => cells.len(),
             Cells::Whole(cells) => cells.len(),
-            Cells::Real(cells) => cells.len(),
-            Cells::Given(cells) => cells.len(),
+            Cells::Real(cells) | Cells::Given(cells) => cells.len(),
             Cells::Flag(cells) => cells.len(),
         }
     }
@@ -136,7 +135,7 @@ fn axes(table: &mut Table, frame: &Frame, points: &[u32]) {
             Some(numbers) if numbers.iter().all(|n| libm::trunc(*n) == *n && libm::fabs(*n) < 9e15) => {
                 Cells::Whole(points.iter().map(|point| Some(numbers[level(point)] as i64)).collect())
             }
-            Some(numbers) => Cells::Given(points.iter().map(|point| numbers[level(point)]).collect()),
+            Some(numbers) => Cells::Given(points.iter().map(|point| Some(numbers[level(point)])).collect()),
             None => Cells::Text(points.iter().map(|point| Some(axis.labels[level(point)].clone())).collect()),
         };
         table.push(axis.column.as_str(), &axis.unit, about, cells);

@@ -195,7 +195,7 @@ impl<S: Ports> Switch<S> {
     /// The detector watches everything that waits for the egress port in the switch, except for a shared
     /// output buffer or pool, where it watches the buffer (the egress queue of the output-queued model).
     fn counts_on_arrival(&self, out: u32) -> bool {
-        self.direct || self.crosspoint || self.judges_by_ingress(out)
+        self.keeps_lanes() || self.judges_by_ingress(out)
     }
 
     #[inline(always)]

@@ -193,8 +193,7 @@ impl<P: Build> Fabric<P> {
     /// Where packets of `input` wait for output `out`.
     #[inline(always)]
     fn queue_of(&self, switch: &Switch<P::Ports>, input: u32, out: u32) -> Option<&Lane> {
-        let lane = if switch.direct || switch.crosspoint { out * switch.ports + input } else { out };
-        self.links.lanes.lowest(switch.lanes + lane)
+        self.links.lanes.lowest(switch.lane(input, out))
     }
 
     /// An endpoint makes a packet or sends the next one, and looks at what has come.

@@ -19,6 +19,11 @@ pub(crate) const FLOW: &str = "enumeration";
 /// Its name where sessions read registers as well: not all of them set the fabric up.
 pub(crate) const REGISTERS: &str = "registers";
 
+/// Whether a flow of this name is that of the host's own requests.
+pub(crate) fn is_of_host(name: &str) -> bool {
+    [FLOW, REGISTERS].contains(&name)
+}
+
 /// The host's settings, if there is a host.
 pub(crate) fn setup(spec: &Spec) -> Option<&FabricSetup> {
     match &spec.configure {
@@ -194,8 +199,7 @@ impl Compiler<'_> {
                 refuse(format!("/routing/{key}"), message, "leave it out, or use \"configure\": \"builder\"");
             }
         }
-        let reserved = |name: &str| [FLOW, REGISTERS].contains(&name);
-        if let Some(i) = spec.traffic.iter().position(|flow| reserved(&flow.name)) {
+        if let Some(i) = spec.traffic.iter().position(|flow| is_of_host(&flow.name)) {
             let message = format!("\"{}\" is the flow of the host's own requests", spec.traffic[i].name);
             let at = format!("/traffic/{i}/name");
             self.out.push(Diagnostic::error("SC046", at, message).help("choose another name"));

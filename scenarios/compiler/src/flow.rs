@@ -226,8 +226,9 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     for (i, flow) in spec.traffic.iter().enumerate() {
         let Some(To::Pattern(ToPattern::Hotspot(hotspot))) = &flow.to else { continue };
         let name = filled(&hotspot.hot_flow);
+        let other = by_name.get(name.as_str());
         // Where nobody chose the name nobody meant to have two flows told as one.
-        if let Some(other) = by_name.get(name.as_str()).filter(|_| *name == default_hot_flow(&flow.name)) {
+        if let Some(other) = other.filter(|_| *name == default_hot_flow(&flow.name)) {
             let message =
                 format!("flow \"{name}\" has the name under which hot packets of \"{}\" are told", flow.name);
             let finding = Diagnostic::error("SC046", format!("/traffic/{other}/name"), message);
@@ -236,13 +237,12 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
             continue;
         }
         let at = format!("/traffic/{i}/to/hotspot/hot_flow");
-        let own = [configure::FLOW, configure::REGISTERS].contains(&name.as_str());
-        if let Some(&other) = by_name.get(name.as_str()).filter(|&&other| is_protocol(&spec.traffic[other])) {
+        if let Some(&other) = other.filter(|&&other| is_protocol(&spec.traffic[other])) {
             let message = format!("flow \"{name}\" counts what its protocol carries, and no single packets");
             let finding =
                 Diagnostic::error("SC046", at, message).also(format!("/traffic/{other}"), "this one");
             c.out.push(finding.help("another name, or that of a flow of packets"));
-        } else if own && c.host.is_some() {
+        } else if c.host.is_some() && configure::is_of_host(name) {
             let message = format!("\"{name}\" is the flow of the host that sets the fabric up");
             c.out.push(Diagnostic::error("SC046", at, message).help("another name"));
         }

@@ -202,11 +202,14 @@ impl Ledger {
         Some((last.from.0, last.until.0))
     }
 
-    /// When one of the ends was not there, could not be heard or hear, or had no link.
-    fn faults(&self, connection: usize) -> impl Iterator<Item = &LinxFault> {
-        let ends = [self.own, self.peers[connection]];
-        let faults = ends.into_iter().filter_map(|id| self.outages.get(&id)).flatten();
-        faults.filter(|fault| fault.kind != LinxFaultKind::Stall)
+    /// When one of the ends was not there, could not be heard or hear, or had no link; and whether it was
+    /// this one.
+    fn faults(&self, connection: usize) -> impl Iterator<Item = (bool, &LinxFault)> {
+        let of = |own: bool| {
+            let id = if own { self.own } else { self.peers[connection] };
+            self.outages.get(&id).into_iter().flatten().map(move |fault| (own, fault))
+        };
+        of(true).chain(of(false)).filter(|(_, fault)| fault.kind != LinxFaultKind::Stall)
     }
 
     /// When one of the ends did not want the connection.
@@ -222,18 +225,15 @@ impl Ledger {
     /// hears, has no part in what this end hears.
     fn broken(&self, connection: usize, since: u64, now: u64) -> Option<u64> {
         let ways = self.breaks.get(connection).into_iter().flatten().copied();
-        let ends = [(self.own, LinxFaultKind::Mute), (self.peers[connection], LinxFaultKind::Deaf)];
-        let faults = ends.into_iter().flat_map(|(id, other_way)| {
-            let silences = move |fault: &&LinxFault| ![LinxFaultKind::Stall, other_way].contains(&fault.kind);
-            self.outages.get(&id).into_iter().flatten().filter(silences)
-        });
-        let faults = faults.map(|fault| (fault.from.0, fault.until.0));
+        let other_way = |own| if own { LinxFaultKind::Mute } else { LinxFaultKind::Deaf };
+        let faults = self.faults(connection).filter(|&(own, fault)| fault.kind != other_way(own));
+        let faults = faults.map(|(_, fault)| (fault.from.0, fault.until.0));
         let all = faults.chain(ways).chain(self.unwanted(connection));
         all.filter(|&(from, until)| from <= now && until >= since).map(|(from, _)| from).min()
     }
 
     pub fn connected(&mut self, connection: usize, period: u64, now: u64, fabric_now: u64) {
-        let gone = self.faults(connection);
+        let gone = self.faults(connection).map(|(_, fault)| fault);
         let gone = gone.filter(|fault| fault.from.0 <= fabric_now).map(|fault| fault.until.0);
         let there = gone.max().unwrap_or(0);
         // Who has connected has a way, whatever else is broken.

@@ -125,7 +125,7 @@ pub(crate) fn agents(c: &mut Compiler<'_>, mut parts: Vec<Placed>) -> Vec<AgentC
             let at = format!("{}/host/protocol_clock", c.devices[device].origin);
             let longest = Clock(clock).fabric(u64::MAX - 1) - 1;
             // A number that can be read: ten digits are enough.
-            let digits = 10u64.pow(longest.ilog10().saturating_sub(9));
+            let digits = 10u64.pow(longest.max(1).ilog10().saturating_sub(9));
             let longest = time_text(longest / digits * digits);
             let message = "the protocol clock runs beyond 2^64 ps (213 days), which is as far as it counts";
             let help = format!("a slower clock, or a run of at most {longest}");

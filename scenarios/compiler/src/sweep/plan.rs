@@ -730,13 +730,11 @@ impl SweepPlan {
             map.insert("seed".into(), seed.into());
         }
         let mut found = Vec::new();
-        let run = match effects {
-            None => self.build(&value, name, &mut found, None),
-            Some(effects) => {
-                effects.paths.clone_from(&paths);
-                self.build(&value, name, &mut found, Some(&mut effects.moot))
-            }
-        };
+        let moot = effects.map(|effects| {
+            effects.paths.clone_from(&paths);
+            &mut effects.moot
+        });
+        let run = self.build(&value, name, &mut found, moot);
         if paths.iter().any(|(at, _)| at == crate::RUN_UNTIL) {
             crate::diagnostic::cut_short(&mut found);
         }
