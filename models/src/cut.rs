@@ -122,7 +122,7 @@ impl Part {
     fn next_here(&mut self) -> u64 {
         let links = &self.kernel.world.links;
         let unaccepted =
-            links.border.unaccepted().iter().map(|port| links.ports[port.index()].input.accepted.time().0);
+            links.border.unaccepted().iter().map(|port| links.ports[port.index()].rx.accepted.time().0);
         let accepted = unaccepted.min().unwrap_or(u64::MAX);
         self.kernel.next_key().map_or(accepted, |key| accepted.min(key.time().0))
     }
@@ -158,7 +158,7 @@ impl Part {
 
 /// Devices of other parts stand still in this fabric, and links to them are cut. The part of each port.
 fn isolate(fabric: &mut Fabric<Pointer<'static>>, cut: &Partition, own: u16) -> Arc<[u16]> {
-    let owners: Arc<[u16]> = fabric.links.ports.iter().map(|port| cut.part(port.rx.device)).collect();
+    let owners: Arc<[u16]> = fabric.links.ports.iter().map(|port| cut.part(port.link.device)).collect();
     fabric.links.cut(owners.clone(), own);
     fabric.links.observe.sample_every = 0;
     fabric.watchdog.stall_after = 0;

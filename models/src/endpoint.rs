@@ -132,13 +132,13 @@ impl Endpoint {
 
     /// What comes after a [`turn`](Self::turn), and after what it had to say.
     pub fn rest<P: Build, L: EventList<Payload>>(&mut self, links: &mut Links<P>, cx: &mut Cx<'_, L>) {
-        let Port { tx, rx, .. } = &links.ports[self.port.index()];
+        let Port { tx, link, .. } = &links.ports[self.port.index()];
         if tx.done <= cx.key() {
             self.post_create(links, cx);
         } else if !tx.clock.end_posted {
             // The creation that was posted may have been made up earlier, with nothing posted in its place.
             self.await_next(links, cx);
-        } else if rx.special & special::INTERLEAVED != 0 {
+        } else if link.special() & special::INTERLEAVED != 0 {
             // A packet was created while a message may be on the wire.
             self.post_create(links, cx);
             links.may_pass(cx, self.port);
@@ -183,7 +183,7 @@ impl Endpoint {
         key: EventKey,
     ) -> bool {
         let Some(lag) = self.lag() else { return false };
-        let Port { tx, rx, .. } = &links.ports[self.port.index()];
+        let Port { tx, link, .. } = &links.ports[self.port.index()];
         let cold = &mut links.cold[self.port.index()];
         if cold.due.0 != EventKey::MAX {
             return false;
@@ -196,7 +196,7 @@ impl Endpoint {
         let timing = &links.timings[tx.timing as usize];
         let free = tx.free - lag.starts as i16;
         let at_ease = tx.clock.blocked() == 0 && timing.at_ease(free, tx.outstanding + lag.starts);
-        if !at_ease || tx.parked_any || rx.special != 0 || !cold.stopped_lanes.is_empty() {
+        if !at_ease || tx.parked_any || link.special() != 0 || !cold.stopped_lanes.is_empty() {
             return false;
         }
         cold.due.0 = key;

@@ -136,18 +136,16 @@ impl<P: Build> Links<P> {
             };
             let number = self.timing_number(timing);
             self.ports[to_index.index()].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
-            let Port { tx, rx, .. } = &mut self.ports[from_index.index()];
-            tx.peer = Peer::new(to_index);
-            tx.free = i16::from(receiver.buffers);
-            tx.timing = number;
-            rx.peer = tx.peer;
-            rx.timing = tx.timing;
+            let state = &mut self.ports[from_index.index()];
+            state.join(Peer::new(to_index));
+            state.tx.free = i16::from(receiver.buffers);
+            (state.tx.timing, state.link.timing) = (number, number);
         }
     }
 
     /// Writes and reads back whatever crosses a link from now on.
     pub fn check_wire(&mut self) {
-        self.ports.iter_mut().for_each(|port| port.rx.special |= special::CHECK);
+        self.ports.iter_mut().for_each(|port| port.run_specially(port.link.special() | special::CHECK));
     }
 
     /// The number of a kind of link.
@@ -171,7 +169,7 @@ impl<P: Build> Links<P> {
     /// The link of `port` runs in symbol granularity now.
     #[inline(always)]
     pub fn is_symbolic(&self, port: PortId) -> bool {
-        !self.ends.is_empty() && self.ports[port.index()].rx.special & special::SYMBOLS != 0
+        !self.ends.is_empty() && self.ports[port.index()].link.special() & special::SYMBOLS != 0
     }
 
     /// Whether nothing is left to happen but observations.
@@ -197,12 +195,12 @@ impl<P: Build> Links<P> {
         }
         let mut last = self.observe.last_event;
         let linked = self.ports.iter().zip(&self.cold).filter(|(port, _)| port.tx.peer.is_some());
-        for (Port { tx, rx, .. }, cold) in linked {
+        for (Port { tx, link, .. }, cold) in linked {
             let timing = &self.timings[tx.timing as usize];
             if tx.packets_sent > 0 {
                 last = last.max(tx.done.time().0 + timing.propagation + timing.pipeline);
             }
-            if let Some(end) = rx.wire.last_message(timing.wire) {
+            if let Some(end) = link.wire.last_message(timing.wire) {
                 last = last.max(end + timing.propagation + cold.obeyed_after);
             }
         }
@@ -250,7 +248,7 @@ impl<P: Build> Links<P> {
 
     #[inline(always)]
     pub fn base_of(&self, port: PortId) -> PortId {
-        self.nodes.first_port(self.ports[port.index()].rx.device)
+        self.nodes.first_port(self.ports[port.index()].link.device)
     }
 
     pub fn channels_of(&mut self, port: PortId) -> &mut Channels {

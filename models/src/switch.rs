@@ -185,7 +185,7 @@ impl<S: Ports> Switch<S> {
     /// Output `out` does not read `input` any more.
     #[inline(always)]
     pub fn read_ended<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, out: u32) {
-        let readers = &mut links.ports[(self.base + input).index()].input.readers;
+        let readers = &mut links.ports[(self.base + input).index()].rx.readers;
         *readers &= !S::one(out);
         // Another may have begun in the instant in which this one ends.
         let full = all_taken(*readers, self.reads);

@@ -113,7 +113,7 @@ impl<P: Build> Links<P> {
         } else {
             self.channels_mut(port).stop(channel, queue, stopped);
         }
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         let number = self.nodes.number(device, port);
         let kind = if stopped { mark::STOPPED } else { mark::RELEASED };
         let place = u64::from(channel) << 8 | u64::from(queue);
@@ -262,8 +262,8 @@ fn arrival<P: Build, L: EventList<Payload>>(
     cx: &Cx<'_, L>,
     port: PortId,
 ) -> (u32, EventKey) {
-    let rx = &links.ports[port.index()].rx;
-    let (device, timing) = (rx.device, &links.timings[rx.timing as usize]);
+    let link = &links.ports[port.index()].link;
+    let (device, timing) = (link.device, &links.timings[link.timing as usize]);
     let obeyed = links.cold[port.index()].obeyed_after;
     let at = cx.now().0 + timing.wire.symbol + timing.propagation + obeyed;
     (device, links.key(device, at, class::SYMBOL))
@@ -280,7 +280,7 @@ impl Backpressure {
         for port in self.base.span(ports) {
             if self.originator.needs_symbol((port - self.base) as u16) {
                 links.ports[port.index()].tx.voq_pending = true;
-                let key = links.key(links.ports[port.index()].rx.device, 0, class::SYMBOL);
+                let key = links.key(links.ports[port.index()].link.device, 0, class::SYMBOL);
                 schedule(Event { key, target: port.into(), payload: Happening::MessageDue.pack() });
             }
         }
@@ -401,7 +401,7 @@ impl Backpressure {
         if delay == 0 {
             self.place(links, cx, port);
         } else {
-            let device = links.ports[port.index()].rx.device;
+            let device = links.ports[port.index()].link.device;
             let key = links.key(device, cx.now().0 + delay, class::SYMBOL);
             cx.post(key, port.into(), Happening::MessageDue.pack());
         }
@@ -418,9 +418,9 @@ impl Backpressure {
         if self.originator.is_linked((port - self.base) as u16) {
             return self.place_linked(links, cx, port);
         }
-        let rx = &mut links.ports[port.index()].rx;
-        let slot = rx.wire.due(now, Function::Stype2, links.timings[rx.timing as usize].wire);
-        let (device, mode, watched) = (rx.device, rx.mode(), rx.special & special::WATCHED != 0);
+        let link = &mut links.ports[port.index()].link;
+        let slot = link.wire.due(now, Function::Stype2, links.timings[link.timing as usize].wire);
+        let (device, mode, watched) = (link.device, link.mode(), link.special() & special::WATCHED != 0);
         let stats = &mut links.cold[port.index()].stats;
         if slot.riding {
             stats.voq_riding += 1;
@@ -484,7 +484,7 @@ impl Backpressure {
                 links.post_message(cx, port, key, (named as u8, field));
             }
         }
-        if links.ports[port.index()].rx.special & special::CHECK != 0 {
+        if links.ports[port.index()].link.special() & special::CHECK != 0 {
             links.check_symbol(port, cx.now().0, symbol, damaged);
         }
         if self.originator.needs_symbol(p) {
@@ -500,7 +500,7 @@ impl Backpressure {
         port: PortId,
     ) {
         let p = (port - self.base) as u16;
-        let symbolic = links.ports[port.index()].rx.mode() == Mode::Symbols;
+        let symbolic = links.ports[port.index()].link.mode() == Mode::Symbols;
         if symbolic {
             match links.place_for_message(cx.now().0, port) {
                 MessagePlace::Here => {}
@@ -514,7 +514,7 @@ impl Backpressure {
         if let Some(field) = field {
             let (device, key) = arrival(links, cx, port);
             let struck = self.struck((device, p as u8), 0, field);
-            let checks = links.ports[port.index()].rx.special & special::CHECK != 0;
+            let checks = links.ports[port.index()].link.special() & special::CHECK != 0;
             links.cold[port.index()].stats.voq_struck += struck;
             if checks && !symbolic {
                 links.check_message(port, cx.now().0, field, struck > 0);

@@ -34,9 +34,7 @@ use crate::event::{Cx, Happening, Payload, class};
 use crate::ids::{ById, EndpointId, Id as _, Node, Owner, PortId, SwitchId};
 use crate::link::Links;
 use crate::link::credit::Lengths;
-use crate::link::mail::Peer;
-use crate::link::port::{Cold, Input, Port, Rx, Tx, UNSERVED};
-use crate::link::wire::Wire;
+use crate::link::port::{Cold, Port, UNSERVED};
 use crate::observe::Build;
 use crate::packet::{Lanes, List, NIL};
 use crate::ports::Ports;
@@ -182,24 +180,8 @@ impl<P: Build> Fabric<P> {
                 refresh_event: u64::MAX,
                 ..Cold::default()
             });
-            let rx = Rx {
-                wire: Wire::new(),
-                status_standalone: 0,
-                peer: Peer::NONE,
-                device: index,
-                timing: 0,
-                occupied: 0,
-                unaccepted: 0,
-                advertised: port.buffers,
-                buffers: port.buffers,
-                eager_at: port.watermarks[0],
-                high_water: 0,
-                deliver_posted: false,
-                accept_told: false,
-                accept_posted: false,
-                special: 0,
-            };
-            self.links.ports.push(Port { tx: Tx::new(first + p as u32 * lanes), rx, input: Input::new() });
+            let first = first + p as u32 * lanes;
+            self.links.ports.push(Port::new(first, index, port.buffers, port.watermarks[0]));
         }
         self.links.nodes.push(owner, device.ports.len());
         match &device.model {
@@ -351,29 +333,29 @@ impl<P: Build> Fabric<P> {
     /// end where everything is over before.
     pub fn totals(&self, until: Time, end: Time, events: u64) -> Outcome {
         let mut ports = Vec::with_capacity(self.links.ports.len());
-        for (index, Port { tx, rx, .. }) in self.links.ports.iter().enumerate() {
+        for (index, Port { tx, link, rx }) in self.links.ports.iter().enumerate() {
             let port = PortId::new(index as u32);
-            let number = self.links.nodes.number(rx.device, port);
+            let number = self.links.nodes.number(link.device, port);
             let mut stats = self.links.cold[index].stats;
             stats.packets_sent = u64::from(tx.packets_sent);
             stats.packet_ps = tx.packet_ps;
             if tx.peer.is_some() {
                 let timing = self.links.timings[tx.timing as usize].wire;
                 // Symbols have their places ahead of time, and packets their ends: what is over counts.
-                let placed = u64::from(rx.wire.own_symbols) * timing.symbol;
-                stats.symbol_ps = placed.saturating_sub(rx.wire.symbols_beyond(until.0, timing));
+                let placed = u64::from(link.wire.own_symbols) * timing.symbol;
+                stats.symbol_ps = placed.saturating_sub(link.wire.symbols_beyond(until.0, timing));
                 stats.packet_ps -= match self.links.interleaved(port) {
                     Some(messages) => messages.unsent(tx.done.time().0, end.0),
-                    None => rx.wire.beyond(end.0),
+                    None => link.wire.beyond(end.0),
                 };
             }
-            stats.status_riding = u64::from(rx.wire.status_riding);
-            stats.status_standalone = u64::from(rx.status_standalone);
+            stats.status_riding = u64::from(link.wire.status_riding);
+            stats.status_standalone = u64::from(link.status_standalone);
             stats.input_high_water = u32::from(rx.high_water);
             stats.output_high_water = tx.high_water;
             stats.stopped_ps = tx.clock.stopped_total(end.0);
             stats.longest_stop_ps = tx.clock.longest_stop(end.0);
-            ports.push((rx.device, number, stats));
+            ports.push((link.device, number, stats));
         }
         let (agents, protocols) = self.agent_totals(end.0);
         let totals = self.protocol_totals(end.0);

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_path() {
-        let text = path(&args("connection", "LOSS1", "fifo"), "given up").unwrap();
+        let text = path(&args("connection", "LOSS1+TIMEOUT1", "any"), "stuck").unwrap();
         assert!(text.contains("\nA -> B: Request_Connection") && text.contains("is lost\n"), "{text}");
         let none = path(&args("write", "none", "any"), "twice").unwrap();
         assert!(none.starts_with("no run ends in twice: the word was changed twice"), "{none}");

@@ -18,8 +18,8 @@ impl<P: Build> Links<P> {
         packet: u32,
         flight: &Flight,
     ) {
-        let bits = self.ports[port.index()].rx.special;
-        let (mode, checks) = (self.ports[port.index()].rx.mode(), bits & special::CHECK != 0);
+        let bits = self.ports[port.index()].link.special();
+        let (mode, checks) = (self.ports[port.index()].link.mode(), bits & special::CHECK != 0);
         match mode {
             Mode::Symbols => self.launch(cx, port, packet, flight),
             Mode::Medium | Mode::Interleaved => {

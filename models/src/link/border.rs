@@ -133,7 +133,8 @@ impl<P: Build> Links<P> {
             let [a, b] = [link.a, link.b].map(|end| self.nodes.port(end));
             for (port, peer) in [(a, b), (b, a)] {
                 if parts[port.index()] == own && parts[peer.index()] != own {
-                    self.ports[port.index()].rx.special |= special::CUT;
+                    let state = &mut self.ports[port.index()];
+                    state.run_specially(state.link.special() | special::CUT);
                 }
             }
         }

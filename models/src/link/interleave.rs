@@ -199,7 +199,7 @@ impl<P: Build> Links<P> {
         else {
             return;
         };
-        let Port { tx, rx, .. } = &self.ports[port.index()];
+        let Port { tx, link, .. } = &self.ports[port.index()];
         let may = |channel: u8| {
             let n = usize::from(channel);
             stopped[n].is_some() || !tx.mask[n].is_empty() && tx.clock.blocked() & (1 << n) == 0
@@ -209,7 +209,7 @@ impl<P: Build> Links<P> {
         }
         let border = sending.border_after(cx.key(), self.micropacket_ps(port));
         if border < tx.done.time().0 {
-            let key = self.keys[rx.device as usize].make(Time(border), class::DONE);
+            let key = self.keys[link.device as usize].make(Time(border), class::DONE);
             cx.post(key, port.into(), LinkStep::Border.pack());
             self.interleave(port).looks = true;
         }
@@ -226,13 +226,13 @@ impl<P: Build> Links<P> {
         if sending.waits {
             self.late_by(port, &sending, now - sending.from);
         }
-        let Port { tx, rx, .. } = &mut self.ports[port.index()];
+        let Port { tx, link, .. } = &mut self.ports[port.index()];
         let left = tx.done.time().0 - now;
         let (reading, reading_kind) = (tx.reading, tx.reading_kind);
         (tx.reading, tx.reading_kind) = (NO_INPUT, reading::ORDINARY);
         (tx.done, tx.clock.end_posted) = (cx.key(), false);
         tx.clock.interrupt(now);
-        rx.wire.cut(now);
+        link.wire.cut(now);
         let stopped = Stopped { sending, since: now, left, reading, reading_kind, share };
         let interleave = self.interleave(port);
         interleave.on_wire = None;
@@ -271,11 +271,11 @@ impl<P: Build> Links<P> {
         left: u64,
     ) {
         let now = cx.now().0;
-        let Port { tx, rx, .. } = &mut self.ports[port.index()];
-        let start = rx.wire.start_packet(now, left, self.timings[tx.timing as usize].wire);
+        let Port { tx, link, .. } = &mut self.ports[port.index()];
+        let start = link.wire.start_packet(now, left, self.timings[tx.timing as usize].wire);
         assert_eq!(start, now, "there are no symbols between micropackets");
         tx.clock.transmit(now, now + left);
-        tx.done = self.keys[rx.device as usize].make(Time(now + left), class::DONE);
+        tx.done = self.keys[link.device as usize].make(Time(now + left), class::DONE);
         (sending.from, sending.closed_until) = (now, now);
         self.interleave(port).on_wire = Some(sending);
         self.post_left(cx, port);
@@ -353,8 +353,8 @@ impl<P: Build> Links<P> {
             gone.retain(|&(_, at)| at + behind > now);
             gone.push((sending.packet, now));
         } else {
-            let Port { tx, rx, .. } = &self.ports[port.index()];
-            let (timing, device) = (&self.timings[tx.timing as usize], rx.device);
+            let Port { tx, link, .. } = &self.ports[port.index()];
+            let (timing, device) = (&self.timings[tx.timing as usize], link.device);
             let at = now + timing.propagation + timing.pipeline;
             let arrival = self.key(device, at, class::ARRIVAL);
             self.post_reach(cx, port, sending.packet, arrival, 0);

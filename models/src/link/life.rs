@@ -107,7 +107,7 @@ impl<P: Build> Links<P> {
             flow: record.flow,
             priority: record.priority,
             source: record.source,
-            destination: self.ports[port.index()].rx.device,
+            destination: self.ports[port.index()].link.device,
             sequence: u64::from(record.sequence),
             payload: u32::from(record.payload),
             link_ps: u64::from(record.link_ps),
@@ -119,7 +119,7 @@ impl<P: Build> Links<P> {
     /// together field by field and moved as a whole it cost 6 % of a hop.
     pub fn deliver(&mut self, port: PortId, packet: u32, at: Time) {
         let record = &self.packets[packet];
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         // An endpoint responds to any maintenance transaction (Part 7 §2.3.2).
         let owner = self.config.owners[usize::from(record.destination as u16)];
         assert!(
@@ -168,7 +168,7 @@ impl<P: Build> Links<P> {
             return 1;
         }
         let record = &self.packets[packet];
-        let device = self.ports[record.port.index()].rx.device;
+        let device = self.ports[record.port.index()].link.device;
         let from = (device, self.nodes.number(device, record.port));
         self.config.members(from, record.destination, |port| {
             let wired = self.wired.get_or_init(|| self.wires());
@@ -196,7 +196,7 @@ impl<P: Build> Links<P> {
         flow: u16,
         reason: DropReason,
     ) {
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         let word = self.packets[packet].word();
         let members = self.behind(packet, reason);
         self.observe.outcome.record(mark::DROPPED, cx.now(), u64::from(port), word);

@@ -21,7 +21,7 @@
 use crate::event::{Cx, Happening, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
-use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Rx, Tx, special};
+use crate::link::port::{Cold, CreditRecord, LinkTiming, Mode, Port, Tx, special};
 use crate::link::symbol::{Air, Flight, Flying};
 use crate::link::wire::Function;
 use crate::observe::Build;
@@ -68,12 +68,12 @@ pub(super) fn watch_acceptances<S, L: EventList<Payload>>(
     ports: &mut [Port<S>],
     Peer(to): Peer,
 ) {
-    let Port { rx, input, .. } = &mut ports[to.index()];
+    let Port { rx, .. } = &mut ports[to.index()];
     if std::mem::replace(&mut rx.accept_told, true) || rx.unaccepted == 0 || rx.accept_posted {
         return;
     }
     rx.accept_posted = true;
-    let accepted = input.accepted;
+    let accepted = rx.accepted;
     let behind = (cx.now().0 + 1).saturating_sub(accepted.time().0);
     let key = if accepted > cx.key() { accepted } else { accepted.later(Duration(behind)) };
     cx.post(key, to.into(), Happening::Accepted.pack());
@@ -178,14 +178,17 @@ impl<P: Build> Links<P> {
     /// Constants of the direction that ends at `port`; both ends know them.
     #[inline(always)]
     pub fn arriving(&self, port: PortId) -> &LinkTiming {
-        let Peer(upstream) = self.ports[port.index()].rx.peer;
+        let Peer(upstream) = self.ports[port.index()].link.peer;
         &self.timings[self.ports[upstream.index()].tx.timing as usize]
     }
 
-    /// Asks for the credit of the transmitter that sends to `port`.
+    /// Asks for the wire on which `port` answers, and for the credit of who is told: the transmitter that
+    /// sends to it.
     #[inline(always)]
-    pub fn prefetch_sender(&self, port: PortId) {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+    pub fn prefetch_answer(&self, port: PortId) {
+        let Port { link, rx, .. } = &self.ports[port.index()];
+        let Peer(peer) = rx.peer;
+        prefetch(link);
         if let Some(sender) = self.ports.get(peer.index()) {
             prefetch(&sender.tx);
         }
@@ -196,8 +199,8 @@ impl<P: Build> Links<P> {
     pub fn prefetch_output(&self, port: PortId) {
         let output = &self.ports[port.index()];
         output.tx.prefetch();
+        prefetch(&output.link);
         prefetch(&output.rx);
-        prefetch(&output.input);
         prefetch(&self.identity_queues[port.index()]);
     }
 
@@ -216,6 +219,7 @@ impl<P: Build> Links<P> {
     pub fn prefetch_sink(&self, port: PortId) {
         if let Some((sink, cold)) = self.sink_behind(port) {
             prefetch(&cold.in_flight);
+            prefetch(&self.ports[sink.index()].link);
             prefetch(&self.ports[sink.index()].rx);
         }
     }
@@ -231,18 +235,17 @@ impl<P: Build> Links<P> {
         }
     }
 
-    /// Asks for the credit of the transmitter that sends to `port`, where whoever uses the wire of `port`
-    /// next tells it of an acceptance.
+    /// Likewise, where whoever uses the wire or the buffers of `port` next tells of an acceptance.
     #[inline(always)]
     pub fn prefetch_told(&self, port: PortId) {
         if self.ports[port.index()].rx.unaccepted != 0 {
-            self.prefetch_sender(port);
+            self.prefetch_answer(port);
         }
     }
 
     /// Both ends of the link of `port`, this one first: for what is done to a link as a whole.
     pub fn ends_of(&self, port: PortId) -> [PortId; 2] {
-        [port, self.ports[port.index()].rx.peer.0]
+        [port, self.ports[port.index()].link.peer.0]
     }
 
     /// The port at the other end, if there is a link: for who sees the whole fabric.
@@ -265,8 +268,8 @@ impl<P: Build> Links<P> {
         let number = self.timing_number(timing);
         let Peer(upstream) = self.ports[port.index()].tx.peer;
         // The wire of a port is that of its transmitter.
-        let Port { tx, rx, .. } = &mut self.ports[upstream.index()];
-        (tx.timing, rx.timing) = (number, number);
+        let Port { tx, link, .. } = &mut self.ports[upstream.index()];
+        (tx.timing, link.timing) = (number, number);
     }
 
     // --- credit ----------------------------------------------------------------------------------
@@ -318,12 +321,12 @@ impl<P: Build> Links<P> {
     /// that it will say so.
     #[inline(always)]
     pub fn amend_status(&mut self, now: u64, port: PortId) -> bool {
-        let rx = &mut self.ports[port.index()].rx;
-        let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
+        let Port { link, rx, .. } = &mut self.ports[port.index()];
+        let unsent = link.wire.status_unsent(now, self.timings[link.timing as usize].wire);
         if unsent {
             rx.advertised += 1;
             let (Peer(peer), advertised) = (rx.peer, rx.advertised);
-            let cut = rx.special & special::CUT != 0;
+            let cut = link.special() & special::CUT != 0;
             let tx = &mut self.ports[peer.index()].tx;
             if cut && tx.pending == 0 {
                 // Its record has left.
@@ -345,7 +348,7 @@ impl<P: Build> Links<P> {
         t: u64,
         acknowledged: u8,
     ) -> bool {
-        let key = self.key(self.ports[port.index()].rx.device, t, class::SYMBOL);
+        let key = self.key(self.ports[port.index()].link.device, t, class::SYMBOL);
         let told = self.write_status(cx.key(), port, t, acknowledged, key);
         self.wake_for(cx, port, told)
     }
@@ -380,7 +383,7 @@ impl<P: Build> Links<P> {
     /// The neighbour of `port` is woken by the record that it was told last.
     #[inline(never)]
     fn post_wake<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].link.peer;
         let record = self.ports[peer.index()].tx.last_record(&self.cold[peer.index()]);
         cx.post(record.key, peer.into(), Happening::Wake.pack());
     }
@@ -399,19 +402,19 @@ impl<P: Build> Links<P> {
         acknowledged: u8,
         cause: EventKey,
     ) -> Told {
-        let special = self.ports[port.index()].rx.special;
+        let special = self.ports[port.index()].link.special();
         let Links { ports, cold, timings, .. } = self;
         let ports = &mut ports[..];
-        let rx = &mut ports[port.index()].rx;
-        let timing = &timings[rx.timing as usize];
-        let slot = rx.wire.due(t, Function::Stype0, timing.wire);
-        rx.wire.status_riding += u32::from(slot.riding);
-        rx.status_standalone += u32::from(!slot.riding);
+        let Port { link, rx, .. } = &mut ports[port.index()];
+        let timing = &timings[link.timing as usize];
+        let slot = link.wire.due(t, Function::Stype0, timing.wire);
+        link.wire.status_riding += u32::from(slot.riding);
+        link.status_standalone += u32::from(!slot.riding);
         let at = slot.start + timing.wire.symbol + timing.propagation;
         let Peer(peer) = rx.peer;
         let place = slot.start;
-        rx.advertised = rx.buffers - rx.occupied.saturating_sub(rx.unaccepted);
-        let low = rx.advertised <= rx.eager_at;
+        rx.advertised = rx.buffers - rx.in_use();
+        let low = rx.is_low();
         let (buffers, accept_told) = (rx.advertised, rx.accept_told);
         let key = cause.followed(Time(at), class::SYMBOL);
         let upstream = &mut ports[peer.index()].tx;
@@ -439,21 +442,21 @@ impl<P: Build> Links<P> {
     /// yet.
     #[inline(always)]
     pub fn has_accepted(&self, port: PortId, key: EventKey) -> bool {
-        self.ports[port.index()].input.accepted < key
+        self.ports[port.index()].rx.accepted < key
     }
 
     /// Cut-through: the acceptance of the packet that comes through `port` is an event.
     #[inline(never)]
     pub fn post_acceptance<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         self.ports[port.index()].rx.accept_posted = true;
-        cx.post(self.ports[port.index()].input.accepted, port.into(), Happening::Accepted.pack());
+        cx.post(self.ports[port.index()].rx.accepted, port.into(), Happening::Accepted.pack());
     }
 
     /// Cut-through: nobody has to hear of the acceptance of the packet that comes through `port`, unless it
     /// is the sender, who is in another part and could not say so ([`watch_acceptances`]).
     #[inline(always)]
     pub fn defer_acceptance(&mut self, port: PortId) {
-        if self.ports[port.index()].rx.special & special::CUT != 0 {
+        if self.ports[port.index()].rx.is_cut() {
             self.border.awaits_acceptance(port);
         }
     }
@@ -479,7 +482,7 @@ impl<P: Build> Links<P> {
             }
             self.cold[port.index()].in_flight.pop_front();
             self.deliver(port, packet, at.time());
-            if self.ports[port.index()].rx.mode() == Mode::Closed {
+            if self.ports[port.index()].link.mode() == Mode::Closed {
                 self.place_status(cx, port, at.time().0, 1);
             }
         }
@@ -517,8 +520,9 @@ impl<P: Build> Links<P> {
         key: EventKey,
         (channel, field): (u8, u16),
     ) {
-        let Rx { peer: Peer(peer), special, .. } = self.ports[port.index()].rx;
-        if special & special::CUT != 0 {
+        let link = &self.ports[port.index()].link;
+        let Peer(peer) = link.peer;
+        if link.special() & special::CUT != 0 {
             return self.border.send_message(peer, key, (channel, field));
         }
         cx.post(key, peer.into(), Happening::Message { field, channel }.pack());
@@ -527,7 +531,7 @@ impl<P: Build> Links<P> {
     /// A VoQ message for `port` is not on the wire any more. Whether it is heard.
     pub fn take_message(&mut self, port: PortId) -> bool {
         let Peer(sender) = self.ports[port.index()].tx.peer;
-        let heard = self.ports[port.index()].rx.mode() != Mode::Symbols || !self.end(port).is_down();
+        let heard = self.ports[port.index()].link.mode() != Mode::Symbols || !self.end(port).is_down();
         let cold = &mut self.cold[sender.index()];
         cold.messages_on_wire -= 1;
         cold.stats.voq_lost += u64::from(!heard);
@@ -538,7 +542,7 @@ impl<P: Build> Links<P> {
 
     /// A symbol reaches `port` now: what it is, unless it was on a wire that broke.
     pub fn take_symbol(&mut self, key: EventKey, port: PortId) -> Option<Flying> {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].link.peer;
         self.end(peer).arrived(key)
     }
 
@@ -556,33 +560,33 @@ impl<P: Build> Links<P> {
 
     /// The input side of `port` gets to a packet: what became of it on the way.
     pub(super) fn take_flight(&mut self, key: EventKey, port: PortId) -> Option<Air> {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].link.peer;
         self.end(peer).landed(key)
     }
 
     /// What becomes of the packet of continuous traffic that `port` has taken or lost is known to who sent
     /// it.
     pub(super) fn settle_held(&mut self, port: PortId, serial: u32) {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].link.peer;
         self.end(peer).settled(serial);
     }
 
     /// What the other end has told of buffers has not reached `port`: it is told again, once, a period later.
     pub(super) fn ask_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].link.peer;
         self.tell_again(cx, peer);
     }
 
     fn tell_again<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
         let Some(period) = self.end(port).tells_again() else { return };
-        let key = self.key(self.ports[port.index()].rx.device, cx.now().0 + period, class::SYMBOL);
+        let key = self.key(self.ports[port.index()].link.device, cx.now().0 + period, class::SYMBOL);
         cx.post(key, port.into(), LinkStep::Tell.pack());
     }
 
     /// A partner that initialises counts what it hears, and begins anew with every error: `port` tells it a
     /// status each period until it is up.
     pub fn tell_until_up<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId) {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].link.peer;
         if self.end(peer).is_initialising() {
             self.tell_again(cx, port);
         }
@@ -614,7 +618,8 @@ impl<P: Build> Links<P> {
     /// A status of a link that needs more than the closed form has its place on the wire.
     #[cold]
     fn note_status(&mut self, now: u64, port: PortId, place: u64, acknowledged: u8, free: u8) {
-        let Rx { special: bits, peer: Peer(peer), .. } = self.ports[port.index()].rx;
+        let link = &self.ports[port.index()].link;
+        let (bits, Peer(peer)) = (link.special(), link.peer);
         if bits & special::CUT != 0 && self.ports[peer.index()].tx.pending == 1 {
             self.border.tell(peer);
         }
@@ -650,7 +655,7 @@ impl<P: Build> Links<P> {
 
     /// When the last micropacket of a message that comes through `port` may be sent on; `None`: long since.
     pub(super) fn end_of_message(&self, port: PortId, packet: u32, now: u64) -> Option<u64> {
-        let Peer(upstream) = self.ports[port.index()].rx.peer;
+        let Peer(upstream) = self.ports[port.index()].link.peer;
         let timing = self.arriving(port);
         let messages = self.interleaved(upstream).expect("all links of a device are alike");
         let done = self.ports[upstream.index()].tx.done.time().0;
@@ -679,7 +684,7 @@ impl<P: Build> Links<P> {
         at: u64,
         channel: u8,
     ) {
-        let Peer(peer) = self.ports[port.index()].rx.peer;
+        let Peer(peer) = self.ports[port.index()].link.peer;
         self.channels_of(peer).coming += 1;
         self.post_credit(cx, port, at, channel);
     }
@@ -692,8 +697,8 @@ impl<P: Build> Links<P> {
         at: u64,
         channel: u8,
     ) {
-        let rx = &self.ports[port.index()].rx;
-        let (Peer(peer), device) = (rx.peer, rx.device);
+        let link = &self.ports[port.index()].link;
+        let (Peer(peer), device) = (link.peer, link.device);
         let key = self.key(device, at, class::SYMBOL);
         cx.post(key, peer.into(), LinkStep::Credit { channel: channel.into() }.pack());
     }

@@ -4,7 +4,7 @@
 //! left on each channel ([`Channels`]), and a freed place comes back as an event, one propagation later. So
 //! nothing here is on the way of packets of RapidIO: their transmitters never look.
 //!
-//! The receiving device tells every release ([`crate::link::port::Rx::eager_at`] is above all counts);
+//! The receiving device tells every release ([`crate::link::port::LinkEnd::eager_at`] is above all counts);
 //! endpoints have no buffers of their own, so the place that a frame takes there is free as soon as it has
 //! arrived. Where nobody waits for room (Ethernet) a frame that finds none is dropped.
 
@@ -151,7 +151,7 @@ impl<P: Build> Links<P> {
             Freed::Moved(priority) => own.of(priority),
             Freed::Read(output) => self.channels_of(output).reading,
         };
-        let timing = &self.timings[self.ports[port.index()].rx.timing as usize];
+        let timing = &self.timings[self.ports[port.index()].link.timing as usize];
         let at = cx.now().0 + timing.propagation;
         self.return_credit(cx, port, at, channel);
     }
@@ -183,15 +183,17 @@ impl<P: Build> Links<P> {
             let link = &config.links[media.link as usize];
             let [a, b] = [link.a, link.b].map(|end| self.nodes.port(end));
             for (port, peer) in [(a, b), (b, a)] {
-                let rx = &mut self.ports[port.index()].rx;
-                let own = rx.buffers;
-                rx.special |= special::MEDIUM;
+                let mut bits = special::MEDIUM;
                 if media.medium.channels() > 1 {
-                    rx.special |= special::INTERLEAVED;
+                    bits |= special::INTERLEAVED;
                     if let Node::Switch(s) = self.nodes.node(port) {
                         shared.insert(s);
                     }
                 }
+                let state = &mut self.ports[port.index()];
+                state.run_specially(state.link.special() | bits);
+                let rx = &mut state.rx;
+                let own = rx.buffers;
                 rx.eager_at = u8::MAX;
                 rx.buffers = own * media.medium.channels();
                 rx.advertised = rx.buffers;

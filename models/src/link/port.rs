@@ -1,4 +1,5 @@
-//! The two halves of a port: transmitter and receiver, laid out by the cache lines that a hop touches.
+//! A port: its transmitter, this end of its link, and its receiver, laid out by the cache lines that a hop
+//! touches.
 
 use crate::config::{Framing, PRIORITIES};
 use crate::ids::PortId;
@@ -191,21 +192,76 @@ pub(crate) struct Tx<S> {
     pub high_water: u32,
 }
 
-const _: () = assert!(size_of::<Tx<u64>>() == 192 && size_of::<Rx>() == 64 && size_of::<Input<u64>>() == 64);
+const _: () =
+    assert!(size_of::<Tx<u64>>() == 192 && size_of::<LinkEnd>() == 64 && size_of::<Rx<u64>>() == 64);
 
 /// What a hop touches of a port: five lines, side by side, as a page that is not known costs as much as a
-/// line.
+/// line. Who sends touches those of the transmitter and of the link; who receives, the last one.
 #[derive(Clone, Debug)]
 pub(crate) struct Port<S> {
     pub tx: Tx<S>,
-    pub rx: Rx,
-    pub input: Input<S>,
+    pub link: LinkEnd,
+    pub rx: Rx<S>,
 }
 
-/// What else is known of a port as an input of a switch: one line.
+impl<S: Ports> Port<S> {
+    /// A port of `device` with so many receive buffers, of which the highest watermark is `eager_at`, joined
+    /// to nobody.
+    pub fn new(lanes: u32, device: u32, buffers: u8, eager_at: u8) -> Self {
+        Port {
+            tx: Tx::new(lanes),
+            link: LinkEnd {
+                wire: Wire::new(),
+                status_standalone: 0,
+                peer: Peer::NONE,
+                device,
+                timing: 0,
+                special: 0,
+            },
+            rx: Rx {
+                accepted: EventKey::MAX,
+                readers: S::EMPTY,
+                wanted: S::EMPTY,
+                read_until: 0,
+                peer: Peer::NONE,
+                device,
+                last: [UNSERVED; PRIORITIES + 1],
+                occupied: 0,
+                unaccepted: 0,
+                advertised: buffers,
+                buffers,
+                eager_at,
+                high_water: 0,
+                deliver_posted: false,
+                accept_told: false,
+                accept_posted: false,
+                special: 0,
+            },
+        }
+    }
+
+    /// Joins it to the port at the other end of its link.
+    pub fn join(&mut self, peer: Peer) {
+        (self.tx.peer, self.link.peer, self.rx.peer) = (peer, peer, peer);
+    }
+
+    /// From now on the link runs as these bits of [`special`] say.
+    pub fn run_specially(&mut self, bits: u8) {
+        (self.link.special, self.rx.special) = (bits, bits);
+    }
+
+    /// Notes that the packet that came last is accepted; when it was.
+    #[inline(always)]
+    pub fn note_accepted(&mut self) -> EventKey {
+        self.rx.unaccepted = 0;
+        std::mem::replace(&mut self.rx.accepted, EventKey::MAX)
+    }
+}
+
+/// Receive half of a port: its buffers, and who reads them. One line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Input<S> {
+pub(crate) struct Rx<S> {
     /// Cut-through: when the packet that came last is accepted, its last octet being in; [`EventKey::MAX`]
     /// once that is noted.
     pub accepted: EventKey,
@@ -215,36 +271,79 @@ pub(crate) struct Input<S> {
     pub wanted: S,
     /// Before this instant no read that goes on is over; 0 if one may be cut short.
     pub read_until: u64,
+    /// Who sends to it; as [`LinkEnd::peer`].
+    pub peer: Peer,
+    /// As [`LinkEnd::device`].
+    pub device: u32,
     /// Output that read it last, by priority, and for virtual channels: the one after it is next when the
     /// input can be read again (accept pointers of iSLIP).
     pub last: [u8; PRIORITIES + 1],
+    /// Packets in the receive buffers.
+    pub occupied: u8,
+    /// Of these (or moved on already), packets whose last octet is not in yet (cut-through), or was not noted
+    /// yet: the transmitter still counts them as outstanding. One at most, and `accepted` says when.
+    pub unaccepted: u8,
+    /// buf_status of the last symbol made.
+    pub advertised: u8,
+    pub buffers: u8,
+    /// At or below this advertised count a release is told at once (see [`crate::link::credit`]).
+    pub eager_at: u8,
+    pub high_water: u8,
+    /// A delivery event for the oldest packet in flight is posted.
+    pub deliver_posted: bool,
+    /// The neighbour is or may be short of credit: acceptances are told when they happen, as events.
+    pub accept_told: bool,
+    /// The event for what is not accepted yet is posted.
+    pub accept_posted: bool,
+    /// As [`LinkEnd::special`].
+    special: u8,
 }
 
-impl<S> Port<S> {
-    /// Notes that the packet that came last is accepted; when it was.
-    #[inline(always)]
-    pub fn note_accepted(&mut self) -> EventKey {
-        self.rx.unaccepted = 0;
-        std::mem::replace(&mut self.input.accepted, EventKey::MAX)
-    }
-}
-
-impl<S: Ports> Input<S> {
-    pub fn new() -> Self {
-        Input {
-            accepted: EventKey::MAX,
-            readers: S::EMPTY,
-            wanted: S::EMPTY,
-            read_until: 0,
-            last: [UNSERVED; PRIORITIES + 1],
-        }
-    }
-
+impl<S: Ports> Rx<S> {
     /// One more output reads it, until `end`.
     #[inline(always)]
     pub fn read_by(&mut self, out: u32, end: u64) {
         self.read_until = if self.readers.is_empty() { end } else { self.read_until.min(end) };
         self.readers |= S::one(out);
+    }
+
+    /// Buffers that packets have which the neighbour knows to be there.
+    #[inline(always)]
+    pub fn in_use(&self) -> u8 {
+        self.occupied.saturating_sub(self.unaccepted)
+    }
+
+    /// The buffers are so few that every release has to be told at once.
+    #[inline(always)]
+    pub fn is_low(&self) -> bool {
+        self.advertised <= self.eager_at
+    }
+
+    /// Whether the neighbour is told of packets that are accepted; on other media only of what becomes free.
+    #[inline(always)]
+    pub fn acknowledges(&self) -> bool {
+        self.special & (special::MEDIUM | special::INTERLEAVED) == 0
+    }
+
+    /// Cut-through: whether the acceptance of the packet that has just come is an event. It need not be one
+    /// where the neighbour has credit and enough buffers are left: what is free then can only become more.
+    #[inline(always)]
+    pub fn tells_acceptance(&self) -> bool {
+        self.accept_told
+            || self.special & !special::CUT != 0
+            || self.buffers.saturating_sub(self.occupied) <= self.eager_at
+    }
+
+    /// How the link of this port runs now.
+    #[inline(always)]
+    pub fn mode(&self) -> Mode {
+        Mode::of(self.special)
+    }
+
+    /// Whether the other end of the link is in another part of the fabric.
+    #[inline(always)]
+    pub fn is_cut(&self) -> bool {
+        self.special & special::CUT != 0
     }
 }
 
@@ -456,10 +555,11 @@ impl<S> Cold<S> {
     }
 }
 
-/// Receive half of a port, and the wire on which it answers: one line.
+/// This end of a link: the wire on which the port sends packets and answers, and who is at the other end. One
+/// line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Rx {
+pub(crate) struct LinkEnd {
     /// The port's own outgoing direction.
     pub wire: Wire,
     pub status_standalone: u32,
@@ -467,25 +567,8 @@ pub(crate) struct Rx {
     pub device: u32,
     /// Index of the [`LinkTiming`] of the outgoing direction.
     pub timing: u16,
-    /// Packets in the receive buffers.
-    pub occupied: u8,
-    /// Of these (or moved on already), packets whose last octet is not in yet (cut-through), or was not noted
-    /// yet: the transmitter still counts them as outstanding. One at most, and [`Input::accepted`] says when.
-    pub unaccepted: u8,
-    /// buf_status of the last symbol made.
-    pub advertised: u8,
-    pub buffers: u8,
-    /// At or below this advertised count a release is told at once (see [`crate::link::credit`]).
-    pub eager_at: u8,
-    pub high_water: u8,
-    /// A delivery event for the oldest packet in flight is posted.
-    pub deliver_posted: bool,
-    /// The neighbour is or may be short of credit: acceptances are told when they happen, as events.
-    pub accept_told: bool,
-    /// The event for what is not accepted yet is posted.
-    pub accept_posted: bool,
-    /// The link needs more than the closed form: see [`special`].
-    pub special: u8,
+    /// How the link runs: see [`special`].
+    special: u8,
 }
 
 /// How a link runs. Each verb asks once.
@@ -501,31 +584,30 @@ pub(crate) enum Mode {
     Interleaved,
 }
 
-impl Rx {
-    /// Whether the neighbour is told of packets that are accepted; on other media only of what becomes free.
+impl Mode {
+    /// By bits of [`special`].
     #[inline(always)]
-    pub fn acknowledges(&self) -> bool {
-        self.special & (special::MEDIUM | special::INTERLEAVED) == 0
-    }
-
-    /// Cut-through: whether the acceptance of the packet that has just come is an event. It need not be one
-    /// where the neighbour has credit and enough buffers are left: what is free then can only become more.
-    #[inline(always)]
-    pub fn tells_acceptance(&self) -> bool {
-        self.accept_told
-            || self.special & !special::CUT != 0
-            || self.buffers.saturating_sub(self.occupied) <= self.eager_at
-    }
-
-    /// How the link of this port runs now.
-    #[inline(always)]
-    pub fn mode(&self) -> Mode {
-        match self.special & special::MODE {
+    fn of(special: u8) -> Self {
+        match special & special::MODE {
             0 => Mode::Closed,
             bits if bits & special::SYMBOLS != 0 => Mode::Symbols,
             bits if bits & special::INTERLEAVED != 0 => Mode::Interleaved,
             _ => Mode::Medium,
         }
+    }
+}
+
+impl LinkEnd {
+    /// Bits of [`special`]; 0: the closed form is all there is.
+    #[inline(always)]
+    pub fn special(&self) -> u8 {
+        self.special
+    }
+
+    /// How the link of this port runs now.
+    #[inline(always)]
+    pub fn mode(&self) -> Mode {
+        Mode::of(self.special)
     }
 }
 
@@ -541,7 +623,7 @@ pub(crate) mod reading {
     }
 }
 
-/// Bits of [`Rx::special`].
+/// Bits of [`LinkEnd::special`].
 pub(crate) mod special {
     /// Both directions run in symbol granularity.
     pub const SYMBOLS: u8 = 1;

@@ -32,10 +32,11 @@ impl<P: Build> Links<P> {
         tx.refresh_at = due_after(tx.refresh_at, now, cold.refresh_every);
         cold.stats.voq_refreshes += 1;
         let groups = self.voq_groups(port);
-        let rx = &self.ports[port.index()].rx;
-        let (timing, checks) = (self.timings[rx.timing as usize].wire, rx.special & special::CHECK != 0);
+        let link = &self.ports[port.index()].link;
+        let (timing, checks) =
+            (self.timings[link.timing as usize].wire, link.special() & special::CHECK != 0);
         for group in 0..groups {
-            let slot = self.ports[port.index()].rx.wire.due(now, Function::Stype2, timing);
+            let slot = self.ports[port.index()].link.wire.due(now, Function::Stype2, timing);
             if let Some(Some(end)) = self.ends.get_mut(port.index()) {
                 end.note_place(now, slot.start);
             }
@@ -65,7 +66,7 @@ impl<P: Build> Links<P> {
 
     pub fn post_refresh<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, at: u64) {
         self.cold[port.index()].refresh_event = at;
-        let key = self.key(self.ports[port.index()].rx.device, at, class::SYMBOL);
+        let key = self.key(self.ports[port.index()].link.device, at, class::SYMBOL);
         cx.post(key, port.into(), Happening::Refresh.pack());
     }
 
@@ -90,7 +91,7 @@ impl<P: Build> Links<P> {
 
     /// How many VoQ messages tell of all ports of the device of `port`: each is about six.
     pub(super) fn voq_groups(&self, port: PortId) -> u8 {
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         self.config.devices[device as usize].ports.len().div_ceil(6) as u8
     }
 }

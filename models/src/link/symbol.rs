@@ -255,9 +255,10 @@ impl<P: Build> Links<P> {
                     clock.set_gate(0, CHANNELS);
                 }
                 self.end(port).changes = changes;
-                let rx = &mut self.ports[port.index()].rx;
-                rx.special |=
-                    if changes && !by_number && !at_once { special::WATCHED } else { special::SYMBOLS };
+                let waits = changes && !by_number && !at_once;
+                let bits = if waits { special::WATCHED } else { special::SYMBOLS };
+                let state = &mut self.ports[port.index()];
+                state.run_specially(state.link.special() | bits);
                 if detail.flow == FlowControl::Receiver {
                     self.ports[port.index()].tx.free = i16::MAX / 2;
                 }
@@ -274,7 +275,7 @@ impl<P: Build> Links<P> {
         let mut totals = Vec::new();
         for (port, end) in self.ends.iter().enumerate() {
             let Some(end) = end else { continue };
-            let device = self.ports[port].rx.device;
+            let device = self.ports[port].link.device;
             let mut stats = end.stats;
             stats.recovery_ps = self.ports[port].tx.clock.recovery_total(now);
             stats.down_ps += end.down_for(now);

@@ -68,7 +68,7 @@ impl<P: Build> Links<P> {
     ) -> Started {
         let (index, now) = (port.index(), cx.now().0);
         let Links { ports, cold, packets, timings, keys, observe, unfolded, reached, .. } = self;
-        let Port { tx, rx: transmit, .. } = &mut ports[index];
+        let Port { tx, link, .. } = &mut ports[index];
         let timing = &timings[tx.timing as usize];
         let record = &mut packets[packet];
         let waited = close_wait(&tx.clock, record, now, is_switch);
@@ -81,7 +81,7 @@ impl<P: Build> Links<P> {
             1 => timing.packet_chars(record.wire) * timing.char_num,
             _ => timing.packet_ps(record.wire, &mut cold[index].carry),
         };
-        let start = transmit.wire.start_packet(now, length, timing.wire);
+        let start = link.wire.start_packet(now, length, timing.wire);
         let end = start + length;
         tx.clock.transmit(now, end);
         tx.packets_sent += 1;
@@ -103,13 +103,13 @@ impl<P: Build> Links<P> {
         let queue = record.queue;
         observe.trajectory.record(mark::START, Time(start), u64::from(port), record.word());
         observe.ledger.packet_hops += 1;
-        let keys = &mut keys[transmit.device as usize];
+        let keys = &mut keys[link.device as usize];
         let arrival =
             keys.make(Time(start + stored_until + timing.propagation + timing.pipeline), class::ARRIVAL);
         tx.done = keys.make(Time(end), class::DONE);
         debug_assert!(!tx.clock.end_posted);
-        let peer = transmit.peer;
-        let special = transmit.special;
+        let peer = link.peer;
+        let special = link.special();
         let behind = (length - stored_until) as u32;
         let flight = Flight { start, stored: stored_until, arrival, behind };
         if special & special::CARRIED == 0 {
@@ -377,7 +377,7 @@ impl<P: Build> Links<P> {
     /// Who follows packets is told that one begins to leave.
     #[cold]
     pub fn tell_started(&mut self, port: PortId, packet: u32, flight: &Flight, again: bool) {
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         let number = self.nodes.number(device, port);
         let record = &self.packets[packet];
         let (id, parts) = (record.id(), record.parts(self.packets.late.of(packet)));

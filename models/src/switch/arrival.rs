@@ -90,7 +90,7 @@ impl<S: Ports> Switch<S> {
         extra: u32,
     ) {
         let device = links.ports[port.index()].rx.device;
-        links.ports[port.index()].input.accepted =
+        links.ports[port.index()].rx.accepted =
             links.key(device, cx.now().0 + u64::from(extra), class::ARRIVAL);
         let rx = &mut links.ports[port.index()].rx;
         debug_assert_eq!(rx.unaccepted, 0, "what comes through a link comes one after the other");
@@ -105,12 +105,12 @@ impl<S: Ports> Switch<S> {
         port: PortId,
     ) {
         let state = &mut links.ports[port.index()];
-        if state.input.accepted > cx.key() {
+        if state.rx.accepted > cx.key() {
             return;
         }
         let key = state.note_accepted();
         self.prune(links, port - self.base, key);
-        if links.ports[port.index()].rx.mode() == Mode::Closed {
+        if links.ports[port.index()].link.mode() == Mode::Closed {
             if links.place_acceptance(cx, port, key) {
                 self.tell_releases(links, cx, port);
             }
@@ -127,7 +127,7 @@ impl<S: Ports> Switch<S> {
         port: PortId,
     ) {
         let input = port - self.base;
-        if !links.ports[(self.base + input).index()].input.readers.is_empty() {
+        if !links.ports[(self.base + input).index()].rx.readers.is_empty() {
             self.prune(links, input, cx.key());
         }
         self.make_status(links, cx, port, cx.now().0, 1);
@@ -250,8 +250,8 @@ impl<S: Ports> Switch<S> {
             links.observe.occupancy.waits(output, cx.now().0);
             let Links { ports, packets, lanes, .. } = &mut *links;
             let (ports, switch) = (&mut ports[..], &mut *self);
-            let Port { rx, input: came, .. } = &mut ports[port.index()];
-            came.wanted |= S::one(out);
+            let Port { rx, .. } = &mut ports[port.index()];
+            rx.wanted |= S::one(out);
             let crowded = rx.occupied > rx.high_water;
             let tx = &mut ports[output.index()].tx;
             wait_for(&tx.clock, packets, packet, cx.now().0, false);
@@ -386,7 +386,7 @@ impl<S: Ports> Switch<S> {
             return;
         }
         links.consume(cx, output, cx.key());
-        links.ports[port.index()].input.wanted |= S::one(hop.egress.into());
+        links.ports[port.index()].rx.wanted |= S::one(hop.egress.into());
         links.wait_in_channel(output, input, packet, cx.now().0);
         if self.detect {
             self.note_late_in_channel(links, cx, (input, hop.egress.into()), priority);

@@ -43,7 +43,7 @@ impl<S: Ports> Switch<S> {
     ) -> bool {
         let base = self.base;
         let own = S::one(output - base);
-        let wanted = links.ports[(base + input).index()].input.wanted & !own;
+        let wanted = links.ports[(base + input).index()].rx.wanted & !own;
         // Nearly always there is none: whoever waits for the input transmits something else meanwhile.
         let idle = wanted & (self.waiting_outputs | self.choose_together);
         #[cfg(debug_assertions)]
@@ -72,14 +72,14 @@ impl<S: Ports> Switch<S> {
         let mut left = wanted;
         while let Some(n) = left.pop() {
             if !links.lane_in_use(base + n, lane) {
-                links.ports[(base + lane).index()].input.wanted &= !S::one(n);
+                links.ports[(base + lane).index()].rx.wanted &= !S::one(n);
             } else if links.ports[(base + n).index()].tx.done <= cx.key() {
                 rivals |= S::one(n);
             }
         }
         let own_uses = links.lane_in_use(output, lane);
         if !own_uses {
-            links.ports[(base + lane).index()].input.wanted &= !own;
+            links.ports[(base + lane).index()].rx.wanted &= !own;
         }
         // A packet that an error cut short is sent again: the output is busy beyond its old end.
         let own_idle = links.ports[output.index()].tx.done <= cx.key();
@@ -113,7 +113,7 @@ impl<S: Ports> Switch<S> {
             }
         }
         for priority in (0..PRIORITIES).rev().chain([PRIORITIES]) {
-            let mut pointer = links.ports[(self.base + lane).index()].input.last[priority];
+            let mut pointer = links.ports[(self.base + lane).index()].rx.last[priority];
             while !ranks[priority].is_empty() {
                 let n = ranks[priority].next_after(pointer);
                 ranks[priority] &= !S::one(n);

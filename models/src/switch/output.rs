@@ -27,7 +27,7 @@ impl<S: Ports> Switch<S> {
         t: u64,
         acknowledged: u8,
     ) {
-        match links.ports[port.index()].rx.mode() {
+        match links.ports[port.index()].link.mode() {
             Mode::Closed => {
                 if links.place_status(cx, port, t, acknowledged) {
                     self.tell_releases(links, cx, port);
@@ -63,7 +63,7 @@ impl<S: Ports> Switch<S> {
         let rx = &mut links.ports[port.index()].rx;
         rx.occupied -= 1;
         links.observe.occupancy.released(port, now);
-        if rx.advertised > rx.eager_at {
+        if !rx.is_low() {
             return;
         }
         match rx.mode() {
@@ -232,7 +232,7 @@ impl<S: Ports> Switch<S> {
         packet: u32,
         flight: &Flight,
     ) {
-        match links.ports[port.index()].rx.mode() {
+        match links.ports[port.index()].link.mode() {
             Mode::Symbols if links.channels(port).is_some() => {
                 self.prune(links, port - self.base, cx.key());
             }
@@ -261,14 +261,14 @@ impl<S: Ports> Switch<S> {
         let priority = priority as usize;
         switch.waiting_outputs &= !S::one(out);
         if switch.direct {
-            let Port { tx, rx, .. } = &links.ports[output.index()];
+            let Port { tx, link, .. } = &links.ports[output.index()];
             // What is on a link that needs more than the closed form may be cut short.
-            let end = if rx.special == 0 { tx.done.time().0 } else { 0 };
-            let Port { rx, input: reads, .. } = &mut links.ports[port.index()];
-            let low = rx.advertised <= rx.eager_at;
-            reads.read_by(out, end);
-            let full = all_taken(reads.readers, switch.reads);
-            reads.last[priority.min(PRIORITIES)] = out as u8;
+            let end = if link.special() == 0 { tx.done.time().0 } else { 0 };
+            let rx = &mut links.ports[port.index()].rx;
+            let low = rx.is_low();
+            rx.read_by(out, end);
+            let full = all_taken(rx.readers, switch.reads);
+            rx.last[priority.min(PRIORITIES)] = out as u8;
             switch.reading |= S::one_if(input, full);
             let fifo = switch.fifo;
             let tx = &mut links.ports[output.index()].tx;
@@ -362,7 +362,7 @@ impl<S: Ports> Switch<S> {
         links.end_wait(cx, output, packet, cx.now().0);
         links.begin_wait(cx, output, packet, false);
         self.exposed[input as usize][priority] = 1;
-        links.ports[(base + input).index()].input.wanted |= S::one(out);
+        links.ports[(base + input).index()].rx.wanted |= S::one(out);
         links.store(output, input, packet);
         self.try_output(links, cx, output);
     }
@@ -519,7 +519,7 @@ impl<S: Ports> Switch<S> {
         if share != NIL && !links.packets.last_of_group(share) {
             return;
         }
-        if tell || links.ports[port.index()].rx.special & special::MEDIUM != 0 {
+        if tell || links.ports[port.index()].link.special() & special::MEDIUM != 0 {
             let priority = links.packets[packet].priority;
             self.release(links, cx, port, Freed::Moved(priority));
         } else {

@@ -80,9 +80,9 @@ impl<S: Ports> Switch<S> {
     pub fn prune<P: Build<Ports = S>>(&mut self, links: &mut Links<P>, input: u32, key: EventKey) -> u32 {
         self.note_acceptance(links, input, key);
         let base = self.base;
-        let reads = &links.ports[(base + input).index()].input;
-        let mut readers = reads.readers;
-        if reads.read_until > key.time().0 {
+        let rx = &links.ports[(base + input).index()].rx;
+        let mut readers = rx.readers;
+        if rx.read_until > key.time().0 {
             return if readers.without_first().is_empty() {
                 (!readers.is_empty()).into()
             } else {
@@ -145,7 +145,7 @@ impl<S: Ports> Switch<S> {
         if cx.key() < EventKey::floor(cx.now(), class::DONE) {
             return false;
         }
-        let others = links.ports[(self.base + lane).index()].input.wanted & self.waiting_outputs;
+        let others = links.ports[(self.base + lane).index()].rx.wanted & self.waiting_outputs;
         !others.members().any(|other| links.lane_in_use(self.base + other, lane))
     }
 
@@ -158,7 +158,7 @@ impl<S: Ports> Switch<S> {
     ) {
         let base = self.base;
         while let Some(input) = lanes.pop() {
-            let mut readers = links.ports[(self.base + input).index()].input.readers;
+            let mut readers = links.ports[(self.base + input).index()].rx.readers;
             while let Some(out) = readers.pop() {
                 let output = base + out;
                 if links.ports[output.index()].tx.done > cx.key() {
@@ -177,7 +177,7 @@ impl<S: Ports> Switch<S> {
         port: PortId,
     ) {
         let base = self.base;
-        let mut readers = links.ports[port.index()].input.readers;
+        let mut readers = links.ports[port.index()].rx.readers;
         while let Some(out) = readers.pop() {
             let output = base + out;
             if links.ports[output.index()].tx.done > cx.key() {
@@ -233,11 +233,11 @@ impl<S: Ports> Switch<S> {
         let on = |output: &u32| !ends || links.reads_on(base + *output, channel, now);
         let on = reads.outputs[lane as usize][channel].members().filter(on).count();
         let Some(left @ 1..) = (reads.limit as usize).checked_sub(on) else { return false };
-        let last = links.ports[(self.base + lane).index()].input.last[channel];
+        let last = links.ports[(self.base + lane).index()].rx.last[channel];
         // Turns are counted from the output after the one that read it last.
         let turn = |output: u32| (output as u8).wrapping_sub(last).wrapping_sub(1);
         let own = port - base;
         let first = |&output: &u32| turn(output) < turn(own) && links.wants(base + output, lane, channel);
-        links.ports[(base + lane).index()].input.wanted.members().filter(first).count() < left
+        links.ports[(base + lane).index()].rx.wanted.members().filter(first).count() < left
     }
 }

@@ -73,7 +73,7 @@ impl<S: Ports> Switch<S> {
         for lane in open.members() {
             self.prune(links, lane, cx.key());
             let switch = &*self;
-            let in_use = links.ports[(self.base + lane).index()].input.readers.count();
+            let in_use = links.ports[(self.base + lane).index()].rx.readers.count();
             reads[lane as usize] = match &switch.channel_reads {
                 Some(reads) => (0..PRIORITIES).map(|channel| reads.left(lane, channel)).sum(),
                 None if switch.direct => switch.reads - in_use,
@@ -105,7 +105,7 @@ impl<S: Ports> Switch<S> {
             for lane in granted.members() {
                 for priority in (0..PRIORITIES).rev() {
                     let mut offers = grants[lane as usize][priority];
-                    let mut last = links.ports[(self.base + lane).index()].input.last[priority];
+                    let mut last = links.ports[(self.base + lane).index()].rx.last[priority];
                     while !offers.is_empty() && reads[lane as usize] > 0 {
                         if let Some(reads) = &self.channel_reads {
                             let same = |m: &&Match| (m.lane, m.priority) == (lane, priority);
@@ -124,7 +124,7 @@ impl<S: Ports> Switch<S> {
                         reads[lane as usize] -= 1;
                         open &= !S::one_if(lane, reads[lane as usize] == 0);
                         if slips && round == 0 {
-                            links.ports[(self.base + lane).index()].input.last[priority] = last;
+                            links.ports[(self.base + lane).index()].rx.last[priority] = last;
                             links.ports[(base + output).index()].tx.pointers[priority] = lane as u8;
                         }
                         matches[count] = Match { output, lane, priority };
@@ -142,10 +142,10 @@ impl<S: Ports> Switch<S> {
             links.take(port, pick, cx.now().0);
             // A start turns the pointers; iSLIP has turned them as far as it may.
             let pointers =
-                (links.ports[port.index()].tx.pointers, links.ports[(self.base + lane).index()].input.last);
+                (links.ports[port.index()].tx.pointers, links.ports[(self.base + lane).index()].rx.last);
             self.start(links, cx, port, pick.packet, true);
             if slips {
-                (links.ports[port.index()].tx.pointers, links.ports[(self.base + lane).index()].input.last) =
+                (links.ports[port.index()].tx.pointers, links.ports[(self.base + lane).index()].rx.last) =
                     pointers;
             }
         }

@@ -58,7 +58,7 @@ impl<P: Build> Fabric<P> {
                 prefetch(&port_state.rx);
                 self.prefetch_agent(port);
             }
-            _ if ahead == Ahead::Next => prefetch(&self.links.ports[port.index()].rx),
+            _ if ahead == Ahead::Next => prefetch(&self.links.ports[port.index()].link),
             _ => {}
         }
     }
@@ -71,7 +71,7 @@ impl<P: Build> Fabric<P> {
         let switch = &self.switches[s];
         if ahead == Ahead::Far {
             prefetch(rx);
-            prefetch(&links.ports[port.index()].input);
+            prefetch(&links.ports[port.index()].link);
             switch.prefetch();
             return;
         }
@@ -97,9 +97,9 @@ impl<P: Build> Fabric<P> {
             Ahead::Near => {
                 switch.prefetch_cell(links, (input, out));
                 // Who sent it is told that it was accepted.
-                links.prefetch_sender(port);
+                links.prefetch_answer(port);
                 // Who still reads its input is asked for how long.
-                if let Some(reader) = links.ports[port.index()].input.readers.members().next() {
+                if let Some(reader) = rx.readers.members().next() {
                     links.ports[(switch.base + reader).index()].tx.prefetch_waiting();
                 }
                 prefetch(&links.keys[rx.device as usize]);
@@ -142,8 +142,8 @@ impl<P: Build> Fabric<P> {
             Ahead::Far | Ahead::Middle => {
                 for input in [read, next].into_iter().flatten() {
                     let input = switch.base + input;
-                    prefetch(&links.ports[input.index()].input);
                     prefetch(&links.ports[input.index()].rx);
+                    prefetch(&links.ports[input.index()].link);
                 }
                 if let Some(queue) = queue {
                     prefetch(queue);
@@ -151,7 +151,7 @@ impl<P: Build> Fabric<P> {
                 if let Some(input) = next {
                     switch.prefetch_cell(links, (input, port - switch.base));
                 }
-                prefetch(&links.keys[output.rx.device as usize]);
+                prefetch(&links.keys[output.link.device as usize]);
                 links.prefetch_sink(port);
             }
             Ahead::Near => {
@@ -159,7 +159,7 @@ impl<P: Build> Fabric<P> {
                     links.packets.prefetch(queue.list.head);
                 }
                 for input in [read, next].into_iter().flatten() {
-                    links.prefetch_sender(switch.base + input);
+                    links.prefetch_answer(switch.base + input);
                 }
                 for (output, queue) in self.waiting_for(s, read) {
                     links.ports[output.index()].tx.prefetch();
@@ -181,9 +181,8 @@ impl<P: Build> Fabric<P> {
     #[inline(always)]
     fn waiting_for(&self, s: SwitchId, read: Option<u32>) -> impl Iterator<Item = (PortId, &Lane)> {
         let switch = &self.switches[s];
-        let idle = |input: u32| {
-            self.links.ports[(switch.base + input).index()].input.wanted & switch.waiting_outputs
-        };
+        let idle =
+            |input: u32| self.links.ports[(switch.base + input).index()].rx.wanted & switch.waiting_outputs;
         let outputs =
             read.into_iter().flat_map(move |input| idle(input).members().map(move |out| (input, out)));
         let queue = move |(input, out)| Some((switch.base + out, self.queue_of(switch, input, out)?));
@@ -207,6 +206,7 @@ impl<P: Build> Fabric<P> {
         match ahead {
             Ahead::Far => {
                 own.tx.prefetch();
+                prefetch(&own.link);
                 prefetch(&own.rx);
                 prefetch(endpoint);
                 prefetch(in_flight);
@@ -222,8 +222,8 @@ impl<P: Build> Fabric<P> {
                 if let Some(waiting) = waiting {
                     prefetch(waiting);
                 }
-                prefetch(&links.keys[own.rx.device as usize]);
-                links.prefetch_sender(port);
+                prefetch(&links.keys[own.link.device as usize]);
+                links.prefetch_answer(port);
             }
             Ahead::Near => {
                 if let Some(source) = endpoint.sources.first() {

@@ -507,11 +507,11 @@ impl<P: Build> Fabric<P> {
         // Who sent it may not have heard.
         let over: BTreeSet<(u32, u32)> = agents().flat_map(|agent| agent.over()).collect();
         for (id, packet) in self.links.packets.iter() {
-            let device = self.links.ports[packet.port.index()].rx.device;
+            let device = self.links.ports[packet.port.index()].link.device;
             let from = (device, self.links.nodes.number(device, packet.port));
             let members = self.links.config.members(from, packet.destination, |port| {
                 let peer = self.links.across(self.links.nodes.port(port))?;
-                let device = self.links.ports[peer.index()].rx.device;
+                let device = self.links.ports[peer.index()].link.device;
                 Some((device, self.links.nodes.number(device, peer)))
             });
             flows[usize::from(packet.flow)].packet(packet.created, members);

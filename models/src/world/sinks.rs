@@ -76,7 +76,7 @@ impl<P: Build> Fabric<P> {
 
     /// The receiver of an endpoint tells of a packet that it has taken at `t`.
     pub fn make_status<L: EventList<Payload>>(&mut self, cx: &mut Cx<'_, L>, port: PortId, t: u64) {
-        match self.links.ports[port.index()].rx.mode() {
+        match self.links.ports[port.index()].link.mode() {
             Mode::Closed => {
                 self.links.place_status(cx, port, t, 1);
             }

@@ -190,7 +190,7 @@ impl<P: Build> Fabric<P> {
     pub(super) fn silent(&self) -> Vec<((u32, u8), Time)> {
         let all = self.switches.iter().filter_map(|switch| switch.backpressure.as_deref());
         let of = |own: &Backpressure| {
-            let device = self.links.ports[own.base.index()].rx.device;
+            let device = self.links.ports[own.base.index()].link.device;
             own.silent.iter().map(move |(&port, &at)| ((device, port as u8), at)).collect::<Vec<_>>()
         };
         let mut all: Vec<_> = all.flat_map(of).collect();
@@ -207,7 +207,7 @@ impl<P: Build> Fabric<P> {
             let congested: Vec<u8> =
                 (0..staging.receiver.map().ports()).filter(stopped).map(|port| port as u8).collect();
             if !congested.is_empty() {
-                let device = self.links.ports[index].rx.device;
+                let device = self.links.ports[index].link.device;
                 let number = self.links.nodes.number(device, PortId::new(index as u32));
                 all.push(((device, number), congested));
             }

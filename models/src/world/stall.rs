@@ -237,7 +237,7 @@ impl<'a, P: Build> View<'a, P> {
         }
         let peer = self.across(port);
         let rx = &f.links.ports[peer.index()].rx;
-        let free = u16::from(rx.buffers.saturating_sub(rx.occupied.saturating_sub(rx.unaccepted)));
+        let free = u16::from(rx.buffers.saturating_sub(rx.in_use()));
         let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
         !partner.has_room(free, priority) && !self.readers(peer).any(|output| !refused(output))
     }
@@ -368,7 +368,7 @@ impl<'a, P: Build> View<'a, P> {
         let record = self.record(spot);
         let port = record.port;
         let links = &self.of(port).links;
-        let path = |port: PortId| &links.config.devices[links.ports[port.index()].rx.device as usize].path;
+        let path = |port: PortId| &links.config.devices[links.ports[port.index()].link.device as usize].path;
         let device = path(port);
         let flow = &links.config.flows[record.flow as usize].name;
         let number = port - links.base_of(port);

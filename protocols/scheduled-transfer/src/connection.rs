@@ -187,6 +187,8 @@ pub struct Connection {
     peer: Ula,
     interface: u8,
     reliable: bool,
+    /// The upper layer wants it gone; what is owed to the peer waits for Slots.
+    closing: bool,
     /// The upper layer was told that it is over.
     closed: bool,
     extras: Extras,
@@ -231,6 +233,7 @@ impl Connection {
             peer,
             interface,
             reliable: config.reliable,
+            closing: false,
             closed: false,
             extras: Extras::default(),
             retries: 0,
@@ -399,7 +402,10 @@ impl Connection {
                         return true;
                     }
                 }
-                Timer::Slots => self.ask_for_slots(),
+                Timer::Slots => {
+                    self.close_in_time(cx);
+                    self.ask_for_slots();
+                }
                 Timer::Sequence(id) => self.sequence_expired(cx, id),
                 Timer::Put(id, put) => self.put_expired(cx, id, put),
                 Timer::Replay(id, fetch) => self.replay_expired(id, fetch),
@@ -479,17 +485,22 @@ impl Connection {
         self.timers.set(Timer::Sequence(id), until);
     }
 
-    /// Nothing that the sequence wanted to send leaves any more.
+    /// Nothing that the sequence wanted to send leaves any more. What it has asked is answered all the same,
+    /// and tells of Slots (ST-5.2.5-10).
     fn drop_sends(&mut self, id: u32) {
         self.queue.retain(|queued| queued.owner != Some(id));
         self.outgoing.retain(|block| block.owner != id);
         let gate = &mut self.gate;
         self.questions.retain(|sync, question| {
-            let keep = question.owner != Some(id);
-            if !keep {
+            if question.owner != Some(id) {
+                return true;
+            }
+            (question.owner, question.block) = (None, None);
+            let awaited = gate.is_awaited(*sync);
+            if !awaited {
                 gate.drop_question(*sync);
             }
-            keep
+            awaited
         });
     }
 

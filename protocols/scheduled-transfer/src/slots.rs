@@ -102,6 +102,12 @@ impl Gate {
         self.asked.values().filter(|asked| asked.order > self.applied).count()
     }
 
+    /// Whether the answer to `sync` would say something new.
+    #[must_use]
+    pub fn is_awaited(&self, sync: u32) -> bool {
+        self.asked.get(&sync).is_some_and(|asked| asked.order > self.applied)
+    }
+
     /// Whether an operation of this class may leave; `again` for a repetition.
     #[must_use]
     pub const fn allows(&self, class: Class, again: bool) -> bool {

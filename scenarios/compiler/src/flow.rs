@@ -271,6 +271,7 @@ pub(crate) fn compile(c: &mut Compiler<'_>, config: &mut FabricConfig, walk: &Wa
     of_linx.into_iter().for_each(|finding| c.once(finding));
     transfer::crowds(c, config);
     session::timers::warn(c, config);
+    linx::timers::warn(c, config);
     answers::warn(c, config);
     t.demand
 }

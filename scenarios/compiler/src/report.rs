@@ -278,9 +278,13 @@ fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(St
         } else {
             String::new()
         };
+        // A crosspoint has places of its own.
+        let shares = fabric::switch(config, found.device)
+            .is_some_and(|switch| !matches!(switch.buffering, Buffering::Crosspoint { .. }));
+        let alone = if shares { "; all of this while one port at a time is congested" } else { "" };
         let text = format!(
             "{since}{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
-             takes {} above the threshold; there are {}{beyond}{crowded}",
+             takes {} above the threshold; there are {}{beyond}{crowded}{alone}",
             judgement(&found.detector),
             count(found.each as usize, "packet"),
             count(found.neighbours, "neighbour"),

@@ -120,14 +120,14 @@ impl<P: Build> Links<P> {
                 damaged: leaves.damaged,
                 parts: record.parts(self.packets.late.of(packet)),
             };
-            let symbol = self.timings[self.ports[port.index()].rx.timing as usize].wire.symbol;
+            let symbol = self.timings[self.ports[port.index()].link.timing as usize].wire.symbol;
             self.tell_crossing(port, leaves.at + symbol, sealed, what);
         }
     }
 
     /// Octets leave `port`, the first at `at`.
     fn tell_crossing(&mut self, port: PortId, at: u64, octets: &[u8], what: Crossed) {
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         let port = self.nodes.number(device, port);
         self.observe.probe.crossing(&Crossing { at: Time(at), device, port, octets, what });
     }
@@ -154,7 +154,7 @@ impl<P: Build> Links<P> {
 
     /// The size of control symbols that leave `port`; those of IDLE3 are not written.
     fn form_of(&self, port: PortId) -> Form {
-        match self.timings[self.ports[port.index()].rx.timing as usize].symbol_chars {
+        match self.timings[self.ports[port.index()].link.timing as usize].symbol_chars {
             4 => Form::Short,
             _ => Form::Long,
         }
@@ -195,7 +195,7 @@ impl<P: Build> Links<P> {
     pub fn check_repeated(&mut self, port: PortId, at: u64, group: u8) {
         let clear = || Message::new(group, 0).expect("ports are below 192").to_field();
         let field = self.said.get(&(port, group)).copied().unwrap_or_else(clear);
-        if self.ports[port.index()].rx.mode() == Mode::Symbols {
+        if self.ports[port.index()].link.mode() == Mode::Symbols {
             self.end(port).write_only(at, field, false);
         } else {
             self.check_message(port, at, field, false);

@@ -9,7 +9,7 @@ impl<P: Build> Links<P> {
     /// The link port learns how many buffers are in use; `truly`: even if it must not tell.
     pub fn count(&mut self, port: PortId, truly: bool) {
         let rx = &self.ports[port.index()].rx;
-        let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
+        let in_use = u16::from(rx.in_use());
         let total = u16::from(rx.buffers);
         let end = self.end(port);
         let withholds = end.withholds && !truly;

@@ -33,10 +33,10 @@ impl<P: Build> Links<P> {
         let now = cx.now().0;
         self.cut_for_recovery(now, port);
         let Links { ports, ends, timings, keys, .. } = self;
-        let rx = &mut ports[port.index()].rx;
-        let timing = &timings[rx.timing as usize];
+        let link = &mut ports[port.index()].link;
+        let timing = &timings[link.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
-        let keys = &mut keys[rx.device as usize];
+        let keys = &mut keys[link.device as usize];
         let from = now.max(end.polled);
         if end.link.is_down() {
             // What becomes due meanwhile gets its place when the link is back.
@@ -44,11 +44,11 @@ impl<P: Build> Links<P> {
         }
         // The acknowledgement of a packet that is being taken in becomes due when it is in.
         while end.due.len() + usize::from(end.judged && !end.told_early) < end.link.due() {
-            let slot = rx.wire.due(from, Function::Stype0, timing.wire);
+            let slot = link.wire.due(from, Function::Stype0, timing.wire);
             if slot.riding {
-                rx.wire.status_riding += 1;
+                link.wire.status_riding += 1;
             } else {
-                rx.status_standalone += 1;
+                link.status_standalone += 1;
             }
             let at = slot.start + timing.wire.symbol + timing.propagation;
             end.due.push_back(keys.make(Time(at), class::SYMBOL));
@@ -56,13 +56,13 @@ impl<P: Build> Links<P> {
         }
         end.places = end.places.split_off(&from);
         if end.link.wants_symbol() && end.places.is_empty() {
-            let start = rx.wire.request(from, timing.wire);
+            let start = link.wire.request(from, timing.wire);
             end.place(start);
         }
         let mut next = end.places.first().copied();
         let starts = end.link.can_start() || (end.calls && !end.link.is_up());
         if end.committed.is_none() && end.on_wire.is_none() && starts {
-            let free = rx.wire.free_at(from, timing.wire);
+            let free = link.wire.free_at(from, timing.wire);
             next = Some(next.map_or(free, |next| next.min(free)));
         }
         if let Some(at) = next
@@ -84,12 +84,12 @@ impl<P: Build> Links<P> {
     /// packets may be cut at multiples of four characters.
     fn cut_for_recovery(&mut self, now: u64, port: PortId) {
         let Links { ports, ends, timings, .. } = self;
-        let Port { tx, rx, .. } = &mut ports[port.index()];
-        let timing = &timings[rx.timing as usize];
+        let Port { tx, link, .. } = &mut ports[port.index()];
+        let timing = &timings[link.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         let Some((serial, until)) = end.on_wire.filter(|_| end.link.wants_cancel()) else { return };
         let from = now.max(end.polled);
-        let (start, _) = rx.wire.last_packet().expect("a packet is on the wire");
+        let (start, _) = link.wire.last_packet().expect("a packet is on the wire");
         let begun = start + timing.wire.symbol;
         let four = |n: u64| begun + n * 4 * timing.char_num / timing.char_den;
         let mut n = from.saturating_sub(begun) * timing.char_den / (4 * timing.char_num);
@@ -100,11 +100,11 @@ impl<P: Build> Links<P> {
         if at >= until {
             return;
         }
-        rx.wire.cut(at);
+        link.wire.cut(at);
         tx.packet_ps -= end.cut_short(until - at);
         end.shift(until, at);
         end.on_wire = Some((serial, at));
-        end.last = rx.wire.last_packet();
+        end.last = link.wire.last_packet();
         self.tell_cut(port, serial, at);
     }
 
@@ -114,7 +114,7 @@ impl<P: Build> Links<P> {
             return;
         }
         let packet = self.end(port).held(serial).packet;
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         let step = PacketStep::Cut { device, port: self.nodes.number(device, port) };
         self.observe.probe.packet(Time(at), self.packets[packet].id(), &step);
     }
@@ -142,9 +142,9 @@ impl<P: Build> Links<P> {
 
     /// The start-of-packet of a packet leaves now.
     fn begun(&mut self, port: PortId, start: &Start<u32>, now: u64, damaged: bool) {
-        let rx = &self.ports[port.index()].rx;
-        let (_, until) = rx.wire.last_packet().expect("a packet starts");
-        let symbol = self.timings[rx.timing as usize].wire.symbol;
+        let link = &self.ports[port.index()].link;
+        let (_, until) = link.wire.last_packet().expect("a packet starts");
+        let symbol = self.timings[link.timing as usize].wire.symbol;
         let end = self.end(port);
         end.on_wire = Some((start.packet, until));
         end.held(start.packet).sent = true;
@@ -160,7 +160,7 @@ impl<P: Build> Links<P> {
         let packet = end.held(start.packet).packet;
         // What was committed before the link changed its granularity was shown then, with this start.
         let shown = self.end(port).shown.take_if(|shown| *shown == (start.packet, now)).is_some();
-        if self.ports[port.index()].rx.special & special::CHECK != 0 && !shown {
+        if self.ports[port.index()].link.special() & special::CHECK != 0 && !shown {
             let again = self.end(port).held(start.packet).again;
             let leaves = Leaves { at: now, ack_id: start.ack_id, damaged: hit, again };
             self.check_packet(port, packet, leaves);
@@ -180,28 +180,28 @@ impl<P: Build> Links<P> {
         let now = cx.now().0;
         let sends_own = !self.nodes.is_switch(port);
         let Links { ports, ends, timings, keys, packets, cold, observe, .. } = self;
-        let Port { tx, rx, .. } = &mut ports[port.index()];
-        let timing = &timings[rx.timing as usize];
+        let Port { tx, link, .. } = &mut ports[port.index()];
+        let timing = &timings[link.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
-        let keys = &mut keys[rx.device as usize];
+        let keys = &mut keys[link.device as usize];
         let packet = end.held(start.packet).packet;
         let record = &mut packets[packet];
         let length = timing.packet_ps(record.wire, &mut cold[port.index()].carry);
         if instead {
             // Symbols have their places behind the packet already.
-            let (at, until) = rx.wire.last_packet().expect("a packet was committed");
+            let (at, until) = link.wire.last_packet().expect("a packet was committed");
             assert_eq!(at, now, "the other packet would have started now");
-            rx.wire.replace(length);
+            link.wire.replace(length);
             tx.packet_ps -= until - now;
             end.places.remove(&until);
             end.shift(until, now + length);
         } else {
             end.before = end.last;
-            let at = rx.wire.start_packet(now, length, timing.wire);
+            let at = link.wire.start_packet(now, length, timing.wire);
             assert_eq!(at, now, "a repeated packet starts where its symbol is");
         }
         tx.packet_ps += length;
-        end.last = rx.wire.last_packet();
+        end.last = link.wire.last_packet();
         end.places.insert(now + length);
         // Not by a method: its totals lie beside it.
         let held = end.held.iter_mut().find(|held| held.serial == start.packet);
@@ -222,7 +222,7 @@ impl<P: Build> Links<P> {
         (held.start, held.stored) = (now, length);
         let arrival = keys.make(Time(now + length + timing.propagation + timing.pipeline), class::ARRIVAL);
         end.air.push_back(Air::new(arrival, start.packet, start.meta));
-        mail::send_transmission(cx, rx.peer, arrival, (packet, 0));
+        mail::send_transmission(cx, link.peer, arrival, (packet, 0));
         tx.done = tx.done.max(keys.make(Time(now + length), class::DONE));
         if tx.waiting > 0 {
             self.post_done(cx, port);
@@ -243,7 +243,7 @@ impl<P: Build> Links<P> {
     ) {
         let meta = self.packets[packet].meta();
         let peer = self.ports[port.index()].tx.peer;
-        let last = self.ports[port.index()].rx.wire.last_packet();
+        let last = self.ports[port.index()].link.wire.last_packet();
         let end = self.end(port);
         let serial = end.serial;
         end.serial = end.serial.wrapping_add(1);
@@ -286,8 +286,8 @@ impl<P: Build> Links<P> {
             return false;
         }
         let Links { ports, ends, timings, keys, .. } = self;
-        let Port { tx, rx, .. } = &mut ports[port.index()];
-        let timing = &timings[rx.timing as usize];
+        let Port { tx, link, .. } = &mut ports[port.index()];
+        let timing = &timings[link.timing as usize];
         let end = ends[port.index()].as_mut().expect("the link runs in symbol granularity");
         if end.posted == now {
             end.posted = u64::MAX;
@@ -298,7 +298,7 @@ impl<P: Build> Links<P> {
         let again = end.committed.is_none()
             && end.link.can_start()
             && (end.on_wire.is_none() || ending.is_some())
-            && rx.wire.free_at(now, timing.wire) == now;
+            && link.wire.free_at(now, timing.wire) == now;
         let calls = end.calls && !end.link.is_up();
         let inside = end.on_wire.is_some() && ending.is_none();
         let wanted = ending.is_some() || slot || again || calls;
@@ -326,7 +326,7 @@ impl<P: Build> Links<P> {
             return false;
         };
         end.tell(&mut sent.symbol, holding, of);
-        let keys = &mut keys[rx.device as usize];
+        let keys = &mut keys[link.device as usize];
         let mut key = None;
         let mut carries = false;
         if end.link.due() < due {
@@ -340,9 +340,9 @@ impl<P: Build> Links<P> {
         let key = key.unwrap_or_else(|| keys.make(arrives, class::SYMBOL));
         end.places.remove(&now);
         if !slot && ending.is_none() && sent.packet.is_none() {
-            rx.wire.due(now, Function::Stype0, timing.wire);
+            link.wire.due(now, Function::Stype0, timing.wire);
         }
-        let checks = rx.special & special::CHECK != 0;
+        let checks = link.special() & special::CHECK != 0;
         let stype1 = sent.symbol.stype1();
         let damaged = end.errors.symbol(now);
         end.stats.damaged_symbols += u64::from(damaged);
@@ -367,7 +367,7 @@ impl<P: Build> Links<P> {
         let control = (!delimits).then(|| keys.make(taken_in, class::SYMBOL));
         end.flying.push_back(Flying { key, start: now, symbol, starts, ends: ending, damaged, control });
         if end.woken != Some(key) {
-            mail::send_symbol(cx, rx.peer, key);
+            mail::send_symbol(cx, link.peer, key);
         }
         if end.resumes > now {
             let key = keys.make(Time(end.resumes), class::SYMBOL);
@@ -381,9 +381,9 @@ impl<P: Build> Links<P> {
                 air.void = true;
             }
             if starts.is_none() {
-                let (_, until) = rx.wire.last_packet().expect("a packet was committed");
+                let (_, until) = link.wire.last_packet().expect("a packet was committed");
                 let next = now + timing.wire.symbol;
-                rx.wire.retract(next, end.before);
+                link.wire.retract(next, end.before);
                 tx.packet_ps -= until - now;
                 // Behind link-request nothing begins: what waits for the end of the packet keeps its
                 // place. After restart-from-retry a packet begins at once, and takes it along.

@@ -122,7 +122,7 @@ impl<P: Build> Links<P> {
             let Some(at) = self.ends[port.index()].as_ref().and_then(|end| end.errors.next_at()) else {
                 continue;
             };
-            let key = self.key(self.ports[port.index()].rx.device, at, STRIKE);
+            let key = self.key(self.ports[port.index()].link.device, at, STRIKE);
             self.observe.pending += 1;
             schedule(Event { key, target: port.into(), payload: LinkStep::Error.pack() });
         }
@@ -136,8 +136,8 @@ impl<P: Build> Links<P> {
 
     /// The direction that leaves `port` has another number of lanes from now on.
     fn change_width(&mut self, port: PortId, from: u64, to: u64, now: u64) {
-        let rx = &self.ports[port.index()].rx;
-        let old = self.timings[rx.timing as usize];
+        let link = &self.ports[port.index()].link;
+        let old = self.timings[link.timing as usize];
         let (num, den) = (old.char_num * from, old.char_den * to);
         let common = gcd(num, den);
         let (num, den) = (num / common, den / common);
@@ -152,7 +152,7 @@ impl<P: Build> Links<P> {
         };
         let number = self.timing_number(timing);
         let both = &mut self.ports[port.index()];
-        (both.tx.timing, both.rx.timing) = (number, number);
+        (both.tx.timing, both.link.timing) = (number, number);
         self.cold[port.index()].carry = 0;
         self.end(port).errors.rebase(now, (num, den));
     }
@@ -162,7 +162,7 @@ impl<P: Build> Links<P> {
         let now = cx.now().0;
         let timing = &self.timings[self.ports[port.index()].tx.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.propagation + timing.pipeline);
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         let end = self.end(port);
         end.errors.damage(now);
         let next = end.errors.next_at();
@@ -229,21 +229,21 @@ impl<P: Build> Links<P> {
     /// The link of `port` is lost. Whether it was there.
     pub fn take_down(&mut self, now: u64, port: PortId) -> bool {
         let Links { ports, ends, timings, .. } = self;
-        let Port { tx, rx, .. } = &mut ports[port.index()];
+        let Port { tx, link, .. } = &mut ports[port.index()];
         let end = ends[port.index()].as_mut().expect("faults are for symbolic links");
         if end.link.is_down() {
             return false;
         }
         end.link.port_lost(now);
         // What has arrived goes on through the pipeline; the rest is lost on the way.
-        let pipeline = timings[rx.timing as usize].pipeline;
+        let pipeline = timings[link.timing as usize].pipeline;
         end.air.retain(|air| air.key.time().0 <= now + pipeline);
         end.flying.clear();
         end.due.clear();
         end.places.clear();
         end.written.clear();
         // What has not left by now does not count.
-        tx.packet_ps -= rx.wire.beyond(now);
+        tx.packet_ps -= link.wire.beyond(now);
         let cut = end.on_wire;
         if let Some((_, until)) = cut {
             end.cut_short(until.saturating_sub(now));
@@ -261,7 +261,7 @@ impl<P: Build> Links<P> {
             // What the link cuts off again and again gets through no more than what errors strike.
             end.troubled_since.get_or_insert(now);
         }
-        rx.wire.silence(now);
+        link.wire.silence(now);
         (end.before, end.last) = (None, None);
         for (serial, _) in cut.into_iter().chain(unstarted) {
             self.tell_cut(port, serial, now);

@@ -109,9 +109,9 @@ impl<P: Build> Links<P> {
     pub(in crate::link) fn note_packet(&mut self, now: u64, port: PortId, packet: u32, flight: Flight) {
         let record = &self.packets[packet];
         let meta = PacketMeta::new(record.priority, record.wire);
-        let rx = &self.ports[port.index()].rx;
-        let window = usize::from(self.timings[rx.timing as usize].ack_window);
-        let last = rx.wire.last_packet();
+        let link = &self.ports[port.index()].link;
+        let window = usize::from(self.timings[link.timing as usize].ack_window);
+        let last = link.wire.last_packet();
         let until = last.expect("a packet was committed").1;
         let end = self.end(port);
         end.note_place(now, flight.start);
@@ -139,10 +139,10 @@ impl<P: Build> Links<P> {
     /// Whether symbols are on their way on links in packet granularity.
     pub fn symbols_under_way(&self, now: u64) -> bool {
         self.ends.iter().enumerate().any(|(port, end)| {
-            let rx = &self.ports[port].rx;
-            let timing = &self.timings[rx.timing as usize];
+            let link = &self.ports[port].link;
+            let timing = &self.timings[link.timing as usize];
             let way = timing.wire.symbol + timing.propagation;
-            rx.special & special::WATCHED != 0 && end.as_ref().is_some_and(|end| end.speaks(now, way))
+            link.special() & special::WATCHED != 0 && end.as_ref().is_some_and(|end| end.speaks(now, way))
         })
     }
 
@@ -178,11 +178,11 @@ impl<P: Build> Links<P> {
         partners: &[Logged],
     ) {
         let now = cx.now().0;
-        let rx = &self.ports[port.index()].rx;
-        let timing = &self.timings[rx.timing as usize];
+        let Port { link, rx, .. } = &self.ports[port.index()];
+        let timing = &self.timings[link.timing as usize];
         let (symbol, way) = (timing.wire.symbol, timing.wire.symbol + timing.propagation);
-        let (peer, device) = (rx.peer, rx.device);
-        let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
+        let (peer, device) = (link.peer, link.device);
+        let in_use = u16::from(rx.in_use());
         let advertised = u16::from(rx.advertised);
         let told_to = |port: PortId| {
             let tx = &self.ports[port.index()].tx;
@@ -278,9 +278,9 @@ impl<P: Build> Links<P> {
             return;
         }
         for port in ports {
-            let Port { tx, rx, .. } = &mut self.ports[port.index()];
-            rx.special = rx.special & !special::SYMBOLS | special::WATCHED;
-            let sent = tx.packets_sent as u8;
+            let state = &mut self.ports[port.index()];
+            state.run_specially(state.link.special() & !special::SYMBOLS | special::WATCHED);
+            let sent = state.tx.packets_sent as u8;
             let end = self.end(port);
             // In packet granularity ackIDs go on by this count.
             debug_assert_eq!(sent & end.link.config().form.parameter_max(), end.link.next_ack_id());
@@ -301,8 +301,8 @@ impl<P: Build> Links<P> {
             self.take_log(port)
         });
         for (side, way) in ways.into_iter().enumerate() {
-            let rx = &mut self.ports[way[0].index()].rx;
-            rx.special = rx.special & !special::WATCHED | special::SYMBOLS;
+            let state = &mut self.ports[way[0].index()];
+            state.run_specially(state.link.special() & !special::WATCHED | special::SYMBOLS);
             // What this end says is what the other one has records of.
             self.resume(cx, way, &entered[side], &records[1 - side], &entered[1 - side]);
         }
@@ -320,7 +320,7 @@ impl<P: Build> Links<P> {
 
     /// Whether the link of `port` runs in packet granularity and will have to change.
     pub fn is_watched(&self, port: PortId) -> bool {
-        self.ports[port.index()].rx.special & special::WATCHED != 0
+        self.ports[port.index()].link.special() & special::WATCHED != 0
     }
 
     /// The link of `port` does not go back before the next instant.

@@ -4,6 +4,7 @@ use super::{Control, Flying, Judged, News};
 use crate::event::{Cx, LinkStep, Payload, class};
 use crate::ids::PortId;
 use crate::link::Links;
+use crate::link::port::Port;
 use crate::observe::Build;
 use crate::observe::probe::{DropReason, Timeout, TimeoutKind};
 use lp_serial::control_symbol::{Cause, Stype1};
@@ -24,7 +25,7 @@ impl<P: Build> Links<P> {
             self.end(port).suspect = true;
             self.ask_again(cx, port);
             let pipeline = self.arriving(port).pipeline;
-            let device = self.ports[port.index()].rx.device;
+            let device = self.ports[port.index()].link.device;
             let key = self.key(device, now + pipeline, class::SYMBOL);
             let control = Control { key, symbol: None };
             if pipeline == 0 {
@@ -91,7 +92,7 @@ impl<P: Build> Links<P> {
         port: PortId,
         generation: u32,
     ) -> bool {
-        let device = self.ports[port.index()].rx.device;
+        let device = self.ports[port.index()].link.device;
         match self.end(port).timer.on_pop(cx.now(), generation) {
             sim_core::TimerPop::Fired => self.end(port).suspect,
             sim_core::TimerPop::Rearm(entry) => {
@@ -161,7 +162,7 @@ impl<P: Build> Links<P> {
     #[cold]
     pub fn acknowledge(&mut self, port: PortId) {
         let rx = &self.ports[port.index()].rx;
-        let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
+        let in_use = u16::from(rx.in_use());
         let end = self.end(port);
         end.told_early = false;
         if !std::mem::take(&mut end.judged) {
@@ -182,9 +183,9 @@ impl<P: Build> Links<P> {
     /// A receive buffer of `port` is free again, and the partner should know. Whether it may.
     #[cold]
     pub fn tell_release(&mut self, now: u64, port: PortId) -> bool {
-        let rx = &self.ports[port.index()].rx;
-        let in_use = u16::from(rx.occupied.saturating_sub(rx.unaccepted));
-        let unsent = rx.wire.status_unsent(now, self.timings[rx.timing as usize].wire);
+        let Port { link, rx, .. } = &self.ports[port.index()];
+        let in_use = u16::from(rx.in_use());
+        let unsent = link.wire.status_unsent(now, self.timings[link.timing as usize].wire);
         let end = self.end(port);
         if end.withholds {
             return false;
@@ -252,7 +253,7 @@ impl<P: Build> Links<P> {
                             LinkTimer::LinkResponse => TimeoutKind::LinkResponse,
                             LinkTimer::Status | LinkTimer::VcRefresh => TimeoutKind::Status,
                         };
-                        let device = self.ports[port.index()].rx.device;
+                        let device = self.ports[port.index()].link.device;
                         self.observe.probe.timeout(&Timeout { at: Time(now), flow: None, device, kind });
                     }
                 }

@@ -138,7 +138,7 @@ impl Connection {
                     return;
                 }
                 self.state = State::RdSent;
-                self.send_rd(false);
+                self.send_rd();
             }
             State::Abandoned if !reject => {
                 self.peer = from;
@@ -147,17 +147,19 @@ impl Connection {
                 // The peer is open: it is taken down under guard, or it stays so for ever.
                 self.retries = 0;
                 self.state = State::RdSent;
-                self.send_rd(false);
+                self.send_rd();
             }
             // A repetition of the answer, or one that nobody waits for any more.
             _ => {}
         }
     }
 
-    fn send_rd(&mut self, again: bool) {
+    /// It may leave at view 0: who takes down asks for no Slots, and would wait for ever. The peer takes it
+    /// in any case (ST-D48: teardown cannot be blocked).
+    fn send_rd(&mut self) {
         let key = self.local.key;
         let queued = self.push(Class::Reserve, Body::RequestDisconnect { key }).arming(Timer::Connection);
-        queued.again = again;
+        queued.again = true;
     }
 
     fn send_da(&mut self, arm: bool) {
@@ -176,24 +178,56 @@ impl Connection {
     /// The upper layer wants the connection gone.
     pub(crate) fn disconnect<M>(&mut self, cx: &mut Context<'_, M>) {
         match self.state {
-            State::Open => {
-                // What has arrived is answered first: its source waits for that (ST-6.1.3-10).
-                let view = self.gate.view();
-                let mut owed = core::mem::take(&mut self.queue);
-                owed.retain(|queued| queued.owed && (queued.class == Class::Response || view > 1));
-                self.abort_all(cx);
-                self.queue = owed;
+            State::Open if self.owes_more_than_slots() => {
+                // It is asked for more Slots as long as it is open.
+                self.closing = true;
                 self.retries = 0;
-                self.state = State::RdSent;
-                // At view 0 it would wait for ever: whoever takes down asks for no Slots. The peer takes it
-                // in any case (ST-D48: teardown cannot be blocked).
-                self.send_rd(self.gate.view() == 0);
             }
+            State::Open => self.take_down(cx),
             State::RcSent => {
                 self.abandon(cx);
                 self.finish(cx, Outcome::Failed(Failure::Aborted));
             }
             _ => {}
+        }
+    }
+
+    /// Whether what is owed needs more Slots than this end knows of: answers may leave at view 0, but what
+    /// completes a FetchOp leaves the last Slot (ST-5.2.5-4).
+    fn owes_more_than_slots(&self) -> bool {
+        let owed = || self.queue.iter().filter(|queued| queued.owed);
+        owed().any(|queued| queued.class != Class::Response)
+            && usize::from(self.gate.view()) <= owed().count()
+    }
+
+    fn take_down<M>(&mut self, cx: &mut Context<'_, M>) {
+        // What has arrived is answered first: its source waits for that (ST-6.1.3-10).
+        let all = !self.owes_more_than_slots();
+        let mut owed = core::mem::take(&mut self.queue);
+        owed.retain(|queued| queued.owed && (queued.class == Class::Response || all));
+        self.abort_all(cx);
+        self.queue = owed;
+        self.closing = false;
+        self.retries = 0;
+        self.state = State::RdSent;
+        self.send_rd();
+    }
+
+    /// The upper layer wants the connection gone, and something has left: what is owed may have.
+    pub(super) fn close_when_even<M>(&mut self, cx: &mut Context<'_, M>) {
+        if self.closing && self.is_open() && !self.owes_more_than_slots() {
+            self.take_down(cx);
+        }
+    }
+
+    /// The upper layer wants the connection gone, and another question for Slots has found no answer: at some
+    /// time nobody will answer.
+    pub(super) fn close_in_time<M>(&mut self, cx: &mut Context<'_, M>) {
+        if self.closing && self.is_open() {
+            self.retries += 1;
+            if self.retries > cx.config.max_retry {
+                self.take_down(cx);
+            }
         }
     }
 
@@ -252,9 +286,6 @@ impl Connection {
                 self.state = State::DaSent;
                 self.send_da(true);
             }
-            (State::Open | State::RcSent | State::RcReceived, _) => {
-                cx.log(Logged::Unexpected_Opcode_Error { unexpected_opcode_value: op });
-            }
             (State::RdSent, Body::RequestDisconnect { .. }) => {
                 self.state = State::Glare { got_da: false, got_dc: false };
                 self.send_da(false);
@@ -289,16 +320,27 @@ impl Connection {
             (State::DaSent, Body::DisconnectComplete { .. }) => self.time_wait(cx),
             (State::TimeWait, Body::RequestDisconnect { .. }) => self.send_da(false),
             (State::TimeWait, Body::DisconnectAnswer { .. }) => self.send_dc(),
-            // Its Connection_Answer was lost or is still on its way; the Key comes with the teardown.
-            (State::Abandoned, &Body::RequestDisconnect { key }) => {
-                self.remote.key = key;
+            // Its Connection_Answer was lost or is still on its way; Port and Key come with the teardown.
+            // That answer opens nothing any more (ST-5.1.2-9).
+            (State::RcSent | State::Abandoned, &Body::RequestDisconnect { key }) => {
+                self.queue.clear();
+                self.timers.clear(Timer::Connection);
+                if self.state == State::RcSent {
+                    // It was open at the other end.
+                    cx.events.push_back((self.id, Event::Opened));
+                }
+                self.finish(cx, Outcome::Complete);
+                self.remote = Declared { port: header.s_port, key, ..self.remote };
                 self.gate = Gate::new(UNCOUNTED);
                 self.retries = 0;
                 self.state = State::DaSent;
                 self.send_da(true);
             }
+            (State::Open | State::RcSent | State::RcReceived, _) => {
+                cx.log(Logged::Unexpected_Opcode_Error { unexpected_opcode_value: op });
+            }
             (State::Abandoned, &Body::DisconnectAnswer { key }) => {
-                self.remote.key = key;
+                self.remote = Declared { port: header.s_port, key, ..self.remote };
                 self.send_dc();
             }
             _ => {}
@@ -317,7 +359,7 @@ impl Connection {
             }
             State::RdSent | State::Glare { got_da: false, .. } => {
                 if Self::expired(cx, &mut self.retries) {
-                    self.send_rd(true);
+                    self.send_rd();
                 } else {
                     self.finish(cx, Outcome::Failed(Failure::Timeout));
                     self.time_wait(cx);

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Queued {
     pub(crate) class: Class,
-    /// A repetition, which may leave at view 0 if it asks for Slots or takes down.
+    /// A repetition, or what nothing may block: it may leave at view 0 if it asks for Slots or takes down.
     pub(crate) again: bool,
     pub(crate) header: Header,
     payload: Option<[u8; 32]>,
@@ -199,6 +199,7 @@ impl Connection {
         }
         out.extend_from_slice(&queued.header.to_bytes());
         out.extend_from_slice(payload);
+        self.close_when_even(cx);
         Some(Transmit { to: queued.to, interface, channel: 0, header: queued.header })
     }
 

@@ -173,7 +173,12 @@ impl<M: Memory> Endpoint<M> {
     fn handle_teardown(&mut self, now: u64, (from, interface): (Ula, u8), header: &Header) {
         let Ok(Operation { body, .. }) = Operation::parse(header) else { return };
         let id = self.by_port.get(&(header.d_port, header.d_key)).copied().filter(|id| {
-            self.connections.get(id).is_some_and(|connection| connection.remote().port == header.s_port)
+            self.connections.get(id).is_some_and(|connection| match connection.state() {
+                // The Port of the peer comes with its answer, which this has overtaken.
+                State::RcSent => matches!(body, Body::RequestDisconnect { .. }),
+                State::Abandoned => true,
+                _ => connection.remote().port == header.s_port,
+            })
         });
         if let Some(id) = id {
             self.with(now, id, |connection, cx| connection.handle_teardown(cx, from, header, &body));

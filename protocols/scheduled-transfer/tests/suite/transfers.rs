@@ -4,7 +4,7 @@ use crate::common::{A, B, Faults, LANDING, Pair, RING, SERVICE, ula};
 use scheduled_transfer::connection::State;
 use scheduled_transfer::errors::Logged;
 use scheduled_transfer::wire::flags::DataChannel;
-use scheduled_transfer::wire::{Flags, Function, Op};
+use scheduled_transfer::wire::{Body, Flags, Function, Op, Operation};
 use scheduled_transfer::{Config, Event, ExposeOptions, Extras, Failure, Outcome, Span, TransferOptions};
 
 const MEMORY: usize = 2 << 20;
@@ -110,7 +110,7 @@ fn who_leaves_at_once_answers_what_has_arrived() {
     };
     let mut pair = pair();
     let (a, _) = pair.open();
-    pair.leaves = true;
+    pair.leaves = 1;
     let span = (Span::new(LANDING, 9_000), false);
     let options = ExposeOptions { window: 2, blocksize: 13 };
     pair.ends[A].read(pair.now, a, span, DataChannel::THREE, options, Extras::default()).unwrap();
@@ -120,10 +120,137 @@ fn who_leaves_at_once_answers_what_has_arrived() {
 
     let mut pair = config(|_| {});
     let (a, id) = region(&mut pair, 4096);
-    pair.leaves = true;
+    pair.leaves = 1;
     let increment = Function::Increment;
     pair.ends[A].fetch_op(pair.now, a, (id, 64), increment, LANDING, Extras::default()).unwrap();
     answered_and_left(pair, Op::Get);
+}
+
+/// Ends with so few Slots that what is owed takes the last one, or more.
+fn with_slots(slots: u16) -> Pair {
+    config(|own| own.slots = slots)
+}
+
+/// A, which leaves as soon as it has what it asked for, is gone without a timeout, and B with it; what A
+/// sent.
+fn leaves_cleanly(pair: &mut Pair) -> Vec<Body> {
+    let closed = |event: &Event| matches!(event, Event::Closed(_));
+    pair.wait(A, closed);
+    pair.wait(B, closed);
+    assert!(pair.has(A, |event| *event == Event::Closed(Outcome::Complete)));
+    assert!(pair.has(B, |event| *event == Event::Closed(Outcome::Complete)));
+    pair.run(20 * Config::default().op_timeout);
+    assert_eq!(pair.sent(A, Op::RequestDisconnect).len(), 1);
+    pair.assert_clean();
+    let sent = pair.trace.iter().filter(|(end, _)| *end == A);
+    sent.map(|(_, sent)| Operation::parse(sent).expect("what is sent is right").body).collect()
+}
+
+/// The answer to the last Data of a Read may take the last Slot: 1 for the request, one for each Block and
+/// one for that answer come to 2 more than there are Blocks, so of S Slots none is left where S divides that,
+/// but for what questions bring. Request_Disconnect leaves all the same, whatever is left.
+///
+/// Proves: ST-5.1.2-4, ST-5.2.5-4
+#[test]
+fn who_leaves_with_the_last_slot_leaves_all_the_same() {
+    for slots in [4, 5, 6, 8, 16, 64] {
+        for blocks in 1..70 {
+            let mut pair = with_slots(slots);
+            let (a, _) = pair.open();
+            pair.leaves = 1;
+            let span = (Span::new(LANDING, blocks * 1024), false);
+            let options = ExposeOptions { window: 2, blocksize: 10 };
+            pair.ends[A].read(pair.now, a, span, DataChannel::ONE, options, Extras::default()).unwrap();
+            let sent = leaves_cleanly(&mut pair);
+            let answered = sent.iter().any(|body| matches!(body, Body::RequestStateResponse { .. }));
+            assert!(answered, "{slots} Slots, {blocks} Blocks");
+        }
+    }
+}
+
+/// What completes a FetchOp leaves one Slot. Where there are too few for all, who leaves asks for more,
+/// completes each, and goes then; where nobody answers, after 1 + Max_Retry questions.
+///
+/// Proves: ST-6.1.4.4-11, ST-5.2.5-4
+#[test]
+fn who_leaves_with_few_slots_completes_its_fetch_ops() {
+    let fetches = |slots: u16, count: usize| {
+        let mut pair = with_slots(slots);
+        let (a, id) = region(&mut pair, 4096);
+        pair.leaves = count;
+        for n in 0..count as u64 {
+            let (word, to) = ((id, 8 * n), LANDING + 8 * n);
+            pair.ends[A].fetch_op(pair.now, a, word, Function::Increment, to, Extras::default()).unwrap();
+        }
+        pair
+    };
+    for slots in [4, 5, 6, 8, 64] {
+        for count in 1..9 {
+            let sent = leaves_cleanly(&mut fetches(slots, count));
+            let down = sent.iter().position(|body| matches!(body, Body::RequestDisconnect { .. }));
+            let before = &sent[..down.expect("it leaves")];
+            let completed = before.iter().filter(|body| matches!(body, Body::FetchOpComplete { .. }));
+            assert_eq!(completed.count(), count, "{slots} Slots");
+        }
+    }
+    let mut pair = fetches(4, 2);
+    pair.wait(A, |event| matches!(event, Event::Fetched { .. }));
+    pair.lose = vec![(B, Op::RequestStateResponse, u32::MAX)];
+    pair.wait(A, |event| *event == Event::Closed(Outcome::Complete));
+    assert!(pair.now < 6 * Config::default().op_timeout, "{}", pair.now);
+}
+
+/// Wherever a Write is ended that asks about each Block, End leaves as soon as the answers on their way have
+/// brought Slots, once, and is answered: nobody waits for a timeout.
+///
+/// Proves: ST-5.2.5-10
+#[test]
+fn answers_about_what_is_over_bring_slots_all_the_same() {
+    for slots in [4, 5, 6, 64] {
+        for ended in 1..60 {
+            let mut pair = with_slots(slots);
+            let (a, _) = pair.open();
+            pair.expose = ExposeOptions { window: 0, blocksize: 10 };
+            let options = TransferOptions { state_every: 1, ..TransferOptions::default() };
+            let id = pair.ends[A].write(pair.now, a, Span::new(0, 40 * 1024), options).unwrap();
+            let going = (0..ended).all(|_| pair.step(u64::MAX));
+            if !going || !pair.ends[A].end(pair.now, a, id) {
+                break;
+            }
+            let begun = pair.now;
+            pair.outcome(A, id);
+            pair.run(4 * Config::default().op_timeout);
+            let ends = pair.sent(A, Op::End).len();
+            assert!(ends <= 1, "{slots} Slots, after {ended} steps, {begun} ps: {ends} times");
+            assert!(!pair.logged(A).contains(&Logged::Op_timeout_Occurance), "{slots} Slots, {ended} steps");
+        }
+    }
+}
+
+/// Request_Disconnect overtakes the Connection_Answer of an end that leaves at once: who asked for the
+/// connection is told that it was open and is closed, and sends nothing but its answer, also when the other
+/// one comes.
+///
+/// Proves: ST-5.1.2-9
+#[test]
+fn an_answer_that_comes_after_the_end_opens_nothing() {
+    let mut pair = pair();
+    let a = pair.ends[A].connect(pair.now, (ula(B, 0), 0), (SERVICE, 0), Extras::default());
+    pair.lose = vec![(B, Op::ConnectionAnswer, 1)];
+    pair.wait(B, |event| *event == Event::Opened);
+    let b = pair.events[B].iter().find(|(_, event)| *event == Event::Opened).unwrap().0;
+    pair.ends[B].disconnect(pair.now, b);
+    pair.wait(A, |event| *event == Event::Closed(Outcome::Complete));
+    let late = pair.sent(B, Op::ConnectionAnswer)[0];
+    pair.inject(B, late.to_bytes().to_vec());
+    pair.wait(B, |event| *event == Event::Closed(Outcome::Complete));
+    pair.run(20 * Config::default().op_timeout);
+    let told: Vec<Event> = pair.events[A].iter().map(|(_, event)| *event).collect();
+    assert_eq!(told, [Event::Opened, Event::Closed(Outcome::Complete)]);
+    let sent: Vec<u8> = pair.trace.iter().filter(|(end, _)| *end == A).map(|(_, sent)| sent.op).collect();
+    assert_eq!(sent, [Op::RequestConnection as u8, Op::DisconnectAnswer as u8]);
+    assert!(pair.ends[A].connection(a).is_none() && pair.ends[B].connection(b).is_none());
+    pair.assert_clean();
 }
 
 /// Proves: ST-4.2-7, ST-3.1-1

@@ -308,10 +308,10 @@ fn too_early(
 }
 
 /// Times that no way through a fabric exceeds, and no host.
-struct Extremes {
+pub(super) struct Extremes {
     links: u64,
     /// For what comes in and what goes out at a host, ps.
-    host: u64,
+    pub host: u64,
     /// Of a link and the device behind it, ps.
     hop: u64,
     /// Of an octet, ps, rounded up.
@@ -320,7 +320,7 @@ struct Extremes {
 }
 
 impl Extremes {
-    fn of(config: &FabricConfig) -> Self {
+    pub fn of(config: &FabricConfig) -> Self {
         let switches = config.devices.iter().filter_map(|device| match &device.model {
             DeviceModel::Switch(switch) => Some(switch.pipeline.0),
             DeviceModel::Endpoint(_) => None,
@@ -345,7 +345,7 @@ impl Extremes {
     }
 
     /// What packets take at most.
-    fn way(&self, packets: &[u32]) -> u64 {
+    pub fn way(&self, packets: &[u32]) -> u64 {
         let octets: u64 = packets.iter().map(|&octets| 2 * u64::from(octets) + self.delimiter).sum();
         self.links.saturating_mul(self.hop.saturating_add(octets.saturating_mul(self.octet)))
     }

@@ -2,6 +2,7 @@
 
 mod profile;
 mod script;
+pub(super) mod timers;
 
 use super::messages::{self, Carried};
 use super::program;

@@ -319,7 +319,8 @@ pub struct SessionSpec {
     pub spread: Option<Quantity<Picoseconds>>,
     /// When the endpoints of `from` close their conduits, or all streams that they have opened (default:
     /// never). One that opens later, because its OPEN was lost for example, is closed as soon as it is there;
-    /// what was not asked for by then is not.
+    /// what was not asked for by then is not. A node that restarts later (`restarts`) begins anew, and closes
+    /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_at: Option<Quantity<Picoseconds>>,
     /// What is sent is what a program sends, over conduits of its ranks, each with each that it talks to: the

@@ -58,7 +58,8 @@ pub struct StSpec {
     /// Checksums are sent and checked (default true).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<bool>,
-    /// The connection is taken down after its last Transfer (default true).
+    /// The connection is taken down after its last Transfer (default true). One whose region does not come is
+    /// in any case: nothing can be done on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disconnect: Option<bool>,
     /// The end that was connected to takes the connection down so long after it was open there, whatever is

@@ -620,7 +620,7 @@ impl SweepPlan {
     /// they set themselves.
     pub fn lacks_effect(&self, points: &BTreeMap<usize, PointFindings>) -> bool {
         let has_one = |number: usize| points.values().any(|found| found.effective.contains(&number));
-        !(0..self.moot.len()).all(has_one) || !idle_everywhere(points).is_empty()
+        !(0..self.moot.len()).all(has_one) || !self.idle_everywhere(points).is_empty()
     }
 
     /// What points say together, by their numbers.
@@ -655,7 +655,7 @@ impl SweepPlan {
         let effective = |number: &usize| points.values().any(|found| found.effective.contains(number));
         let moot = (0..self.moot.len()).filter(|number| !effective(number)).map(|number| &self.moot[number]);
         let moot: Vec<Diagnostic> = moot.filter(|_| !points.is_empty()).cloned().collect();
-        let idle = idle_everywhere(points);
+        let idle = self.idle_everywhere(points);
         if !idle.is_empty() || moot.iter().any(|item| item.severity == Severity::Error) {
             return Err(Box::new(PointErrors {
                 sweep: Diagnostics::new(&self.sweep_file, &self.sweep_text, idle),
@@ -748,6 +748,48 @@ impl SweepPlan {
         run
     }
 
+    /// What points set without effect wherever they do, each once. Who sets what would stand there anyway
+    /// gives it no effect either.
+    fn idle_everywhere(&self, points: &BTreeMap<usize, PointFindings>) -> Vec<Diagnostic> {
+        let idle: BTreeMap<&str, &Diagnostic> =
+            points.values().rev().flat_map(|found| &found.idle).map(|(at, item)| (&**at, item)).collect();
+        let everywhere = |(at, item): (&str, &Diagnostic)| {
+            let sets = |found: &PointFindings| {
+                found.set.iter().any(|path| pointer::beneath(path, at).is_some())
+                    && !found.idle.iter().any(|(idle, _)| idle == at)
+            };
+            let mut others = points.iter().filter(|(_, found)| sets(found));
+            let mut known = BTreeMap::new();
+            others.all(|(index, _)| self.sets_default(*index, at, &mut known)).then(|| item.clone())
+        };
+        idle.into_iter().filter_map(everywhere).collect()
+    }
+
+    /// Whether what a point sets at `at` would stand there anyway. `known`: of which values that is so.
+    fn sets_default(&self, index: usize, at: &str, known: &mut BTreeMap<String, bool>) -> bool {
+        let mut value = self.base.clone();
+        for (_, setting) in settings(&self.axes, &self.points[index].levels) {
+            if pointer::set(&mut value, &setting.pointer, setting.value.clone()).is_err() {
+                return false;
+            }
+        }
+        let Some(own) = value.pointer(at).map(Value::to_string) else { return false };
+        *known.entry(own).or_insert_with(|| {
+            let read = |name: &str| {
+                std::fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string())
+            };
+            let full = |value: &Value| {
+                let spec: Spec = structure::read(value).ok()?;
+                serde_json::to_value(expand::expand(&spec, &read, &mut Vec::new())).ok()
+            };
+            let with = full(&value);
+            let rest = at.rsplit_once('/').and_then(|(whole, key)| Some((value.pointer_mut(whole)?, key)));
+            let Some((Value::Object(whole), key)) = rest else { return false };
+            whole.shift_remove(key);
+            with.is_some() && with == full(&value)
+        })
+    }
+
     /// `moot`: what of the scenario has no effect at this point, if somebody wants to know.
     fn build(
         &self,
@@ -777,20 +819,6 @@ impl SweepPlan {
         let [(_, run)] = runs;
         run
     }
-}
-
-/// What points set without effect wherever they do, each once.
-fn idle_everywhere(points: &BTreeMap<usize, PointFindings>) -> Vec<Diagnostic> {
-    let mut idle: BTreeMap<&str, (usize, &Diagnostic)> = BTreeMap::new();
-    for (at, item) in points.values().flat_map(|found| &found.idle) {
-        idle.entry(at).or_insert((0, item)).0 += 1;
-    }
-    let sets =
-        |found: &PointFindings, at: &str| found.set.iter().any(|path| pointer::beneath(path, at).is_some());
-    let everywhere = |(at, (count, item)): (&str, (usize, &Diagnostic))| {
-        (points.values().filter(|found| sets(found, at)).count() == count).then(|| item.clone())
-    };
-    idle.into_iter().filter_map(everywhere).collect()
 }
 
 /// Warnings about points that the scenario takes.

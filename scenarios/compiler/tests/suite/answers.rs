@@ -4,6 +4,7 @@ use crate::watched::watched;
 use models::Probe;
 use models::agent::echo::EchoTotals;
 use models::probe::{Journey, ProtocolFact};
+use models::stats::LinxTotals;
 use scenarios::load;
 use serde_json::{Value, json};
 
@@ -154,6 +155,68 @@ fn messages_of_linx_and_sessions_that_cannot_be_answered_in_time_are_told() {
         let (told, _) = connects(&flow, law);
         assert!(told.is_empty(), "{flow}: {told:?}");
     }
+}
+
+/// By hand, on the links above: a heartbeat of 16 octets is 24 of a packet, with a symbol of 8, so 205.6 ns
+/// of its way are links and the rest is hosts. Both ends wait for 3 periods of 1 us, 6 us together, and what
+/// lacks to that are 2 x 2794.4 ns. A picosecond more is told, and nothing ever arrives; where each end alone
+/// waits for a way there and back, all does.
+#[test]
+fn connections_that_cannot_last_are_told() {
+    let links = 180_000 + 800 * (24 + 8);
+    let connects = |rx: u64, tx: u64, carrier: &str| {
+        let value = json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 2}},
+            "endpoint": {
+                "host": {
+                    "protocol_clock": 100_000, "response_timeout": "1000 s",
+                    "rx_service": format!("{rx} ps"), "tx_service": format!("{tx} ps")
+                },
+                "linx": {"carrier": carrier, "hb_tmo": 1}
+            },
+            "traffic": [{
+                "name": "f", "from": "ep/0", "to": "ep/1", "size": 64, "limit": 10, "linx": {},
+                "arrivals": {"constant": {"interval": "40 us", "phase": "20 us"}}
+            }],
+            "run": {"until": "1 ms", "warmup": "0 ps", "sample_every": "off"}
+        });
+        let plan = load(&value.to_string(), "t.json", &[]);
+        let plan = plan.unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let told = plan.warnings.items.iter().filter(|item| item.code == "SC118");
+        let told: Vec<String> = told.map(|item| item.message.clone()).collect();
+        let ((), outcome) = watched::<()>(&value);
+        let totals = outcome.totals.one::<LinxTotals>().expect("one flow of LINX");
+        (told, totals.stats.delivered)
+    };
+    let rest = 3_000_000 - links;
+    for (rx, tx, lasts) in [
+        (rest - 500_000, 500_000, true),
+        (rest - 500_000, 500_001, false),
+        (0, rest, true),
+        (3 * rest, 0, false),
+        (0, 100 * rest, false),
+    ] {
+        let (told, delivered) = connects(rx, tx, "message");
+        assert_eq!(told.is_empty(), lasts, "{rx} {tx}: {told:?}");
+        assert!(lasts || told.len() == 1 && delivered == 0, "{rx} {tx}: {told:?}, {delivered}");
+    }
+    assert_eq!(connects(rest / 3, rest / 6, "message"), (Vec::new(), 10));
+    // A PDU of 16 octets is 28 of a packet.
+    let more = 800 * 4;
+    assert!(connects(rest - more, 0, "stream").0.is_empty());
+    let (told, delivered) = connects(rest - more + 1, 0, "stream");
+    assert_eq!(
+        (told, delivered),
+        (
+            vec![
+                "a heartbeat from \"ep/0\" to \"ep/1\" and one back take 6.000002 us at least, and both ends \
+                 together wait for 6 us: no connection lasts"
+                    .to_owned()
+            ],
+            0
+        )
+    );
 }
 
 /// What each round trip took.

@@ -324,6 +324,48 @@ fn packets_for_other_outputs_find_a_place() {
     }
 }
 
+/// Places are for one congested output at a time: where packets of one input make n of them congested, n
+/// (`on` + N_hr) count (docs/scenarios.md). By hand, with WM0 = 4, `on` = 12, N_hr = 4 and W = 5: two outputs
+/// that four senders share give an input a quarter each, so it has half of its link for a third one. That is
+/// so with 3 + 2 x 16 + 5 = 40 buffers; with the 3 + 16 + 5 = 24 that are enough for one, both fill them
+/// below `on`, and it has no more than they. `check` says for how many its places are.
+#[test]
+fn two_congested_outputs_need_places_for_two() {
+    let victim = |buffers: u32, until: u64| {
+        let flow = |name: &str, from: &str, to: &str, own: Value| {
+            let arrivals = json!({"saturated": own});
+            json!({"name": name, "from": from, "to": to, "arrivals": arrivals})
+        };
+        let plan = plan(&json!({
+            "name": "t",
+            "topology": {"single_switch": {"ports": 10}},
+            "switch": {"reads_per_input": 3, "input_buffers": buffers},
+            "voq": {"enabled": true, "thresholds": {"on": 12, "off": 8}},
+            "run": {"until": "500 us", "warmup": "0 ps", "sample_every": "off"},
+            "traffic": [
+                flow("victim", "ep/0", "ep/9", json!({"backlog": 1})),
+                flow("hot1", "ep/0", "ep/7", json!({"backlog": 1})),
+                flow("hot2", "ep/0", "ep/8", json!({"backlog": 1})),
+                flow("others1", "ep/{1..3}", "ep/7", json!({})),
+                flow("others2", "ep/{4..6}", "ep/8", json!({})),
+            ]
+        }));
+        let report = check_report(&plan);
+        assert!(report.contains("all of this while one port at a time is congested"), "{report}");
+        let mut last = Last::default();
+        let mut simulation =
+            Watched::new(Arc::clone(&plan.variants[0].config), RunOptions::default(), &mut last);
+        simulation.run(Time(until), u64::MAX);
+        simulation.finish();
+        last.count
+    };
+    // When all that has to fill is full: 2 200 packets of a link.
+    let packet = 112_000;
+    let later = |buffers: u32| victim(buffers, 3_200 * packet) - victim(buffers, 1_000 * packet);
+    let [few, enough] = [24, 40].map(later);
+    assert!(enough.abs_diff(1_100) <= 1 && few.abs_diff(550) <= 1, "{few}, {enough}");
+}
+
 /// Packets that came too late for the detectors of a switch, in a run of 60 us.
 fn late(plan: &RunPlan) -> u64 {
     let variant = &plan.variants[0];

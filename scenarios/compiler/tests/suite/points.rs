@@ -50,6 +50,25 @@ fn what_has_an_effect_at_one_point_is_no_mistake() {
     assert_eq!([0, 1].map(|index| both.lacks_effect(&found(index))), [true, false]);
 }
 
+/// An axis without effect is a mistake also where one of its values would stand there anyway: without VoQ
+/// nothing is linked, by default or by words, and all rows are one. Where another value has an effect it is
+/// none.
+#[test]
+fn a_default_value_gives_an_axis_no_effect() {
+    let of = |pointer: &str, values: Value| sweep(&json!({}), &json!({}), pointer, &values);
+    for (pointer, values) in [
+        ("/voq/linked", json!([false, true])),
+        ("/switch/leave_out_stopped", json!([true, false])),
+        ("/switch/iterations", json!([2, 4])),
+        ("/switch/buffer_packets", json!([16, 32])),
+    ] {
+        let wrong = told(&of(pointer, values), &[0, 1]).expect_err(pointer);
+        assert!(wrong.len() == 1 && wrong[0].starts_with("SC051 /axes/0/values/"), "{pointer}: {wrong:?}");
+    }
+    assert_eq!(told(&of("/voq/linked", json!([false])), &[0]), Ok(Vec::new()));
+    assert_eq!(told(&of("/switch/buffering", json!(["direct", "output"])), &[0, 1]), Ok(Vec::new()));
+}
+
 /// Points that end before a link goes down say so, once, and which they are; all of them: that it is a
 /// mistake. The scenario alone may end too early if a point does not.
 #[test]

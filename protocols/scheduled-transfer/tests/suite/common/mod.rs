@@ -54,8 +54,8 @@ pub struct Pair {
     /// A device between the ends, which lowers what passes.
     pub between: Option<Limits>,
     pub auto: bool,
-    /// A takes the connection down as soon as something that it asked for is over.
-    pub leaves: bool,
+    /// A takes the connection down as soon as so many things that it asked for are over; 0: never.
+    pub leaves: usize,
     pub expose: ExposeOptions,
 }
 
@@ -85,7 +85,7 @@ impl Pair {
             lose: vec![],
             between: None,
             auto: true,
-            leaves: false,
+            leaves: 0,
             expose: ExposeOptions::default(),
         }
     }
@@ -191,8 +191,11 @@ impl Pair {
                 target.serve(now, connection, id, Span::new(0, t_len), TransferOptions::default())
             }
             Event::RegionRequested { id, t_len } => target.grant(now, connection, id, Span::new(0, t_len)),
-            Event::Finished { .. } if end == A && self.leaves => {
-                target.disconnect(now, connection);
+            Event::Finished { .. } if end == A && self.leaves > 0 => {
+                self.leaves -= 1;
+                if self.leaves == 0 {
+                    target.disconnect(now, connection);
+                }
                 true
             }
             _ => true,
