@@ -278,9 +278,9 @@ fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(St
         } else {
             String::new()
         };
-        // A crosspoint has places of its own.
+        // Buffers of an output, and crosspoints, have places of their own.
         let shares = fabric::switch(config, found.device)
-            .is_some_and(|switch| !matches!(switch.buffering, Buffering::Crosspoint { .. }));
+            .is_some_and(|switch| matches!(switch.buffering, Buffering::Direct | Buffering::Shared { .. }));
         let alone = if shares { "; all of this while one port at a time is congested" } else { "" };
         let text = format!(
             "{since}{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
