@@ -1,8 +1,9 @@
 //! Whether the series of a result folder are whole: a folder that was copied in part is not read as if it
 //! were the run.
 
-use super::files::{Csv, list, real};
+use super::files::{Csv, list, real, word};
 use super::{Run, Variant};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns that hold names.
@@ -147,7 +148,25 @@ impl<'a> File<'a> {
     }
 }
 
-/// Whether the series are those of a whole run.
+/// Whether the histograms of a variant are those of its run: each packet that the summary tells of is in
+/// them.
+fn check_histograms(histograms: &Value, variant: &str, told: &Value) -> Result<(), String> {
+    for flow in list(told, "flows") {
+        let name = word(flow, "name");
+        let buckets = list(&histograms[name], "latency");
+        let found: u64 = buckets.iter().filter_map(|bucket| bucket[1].as_u64()).sum();
+        let expected = flow["delivered_packets"].as_u64().unwrap_or(0);
+        if found != expected {
+            return Err(format!(
+                "histograms.json: variant {variant:?}: {found} packets of flow {name:?} found; summary.json \
+                 has {expected}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the series are those of a whole run, and histograms beside them those of the same one.
 ///
 /// # Errors
 /// File and line of what is wrong, as in `series/links.csv:7: ...`.
@@ -170,6 +189,7 @@ pub fn check(run: &Run) -> Result<(), String> {
     }
     for (variant, told) in run.variants.iter().zip(list(&run.summary, "variants")) {
         let (name, config) = (variant.name.as_str(), &variant.config);
+        check_histograms(&run.histograms["variants"][name], name, told)?;
         let bins = fabric.bins(name, real(&told["measured"]["to_us"]))?;
         if !bins.measured.is_empty() {
             let all = config.flows.iter().map(|flow| flow.name.as_str());

@@ -825,4 +825,25 @@ fn series_that_are_not_whole_are_refused() {
     assert!(cut.starts_with(&format!("fabric.csv:{}: variant \"full\": no line from ", last - 1)), "{cut}");
     assert!((missing - time(&fabric, last, 1).parse::<f64>().unwrap()).abs() < 1e-3, "{cut}");
     home.ends(&["report", "there", "-o", "good.html"], 0);
+    // Histograms of another run have other packets.
+    let of = |text: &str| -> serde_json::Value { serde_json::from_str(text).expect("JSON") };
+    let (own, summary) = (home.read("there/histograms.json"), of(&home.read("there/summary.json")));
+    let flow = &summary["variants"][0]["flows"][0];
+    let (name, count) = (flow["name"].as_str().unwrap(), flow["delivered_packets"].as_u64().unwrap());
+    let mut other = of(&own);
+    let first = &mut other["variants"]["half"][name]["latency"][0][1];
+    *first = (first.as_u64().unwrap() + 1).into();
+    home.write("there/histograms.json", &other);
+    for of in [&["report", "there", "-o", "bad.html"][..], &["why", "there", "--flow", "bulk"]] {
+        assert_eq!(
+            home.ends(of, 2).1.trim(),
+            format!(
+                "riosim: there/histograms.json: variant \"half\": {} packets of flow \"{name}\" found; \
+                 summary.json has {count}",
+                count + 1
+            )
+        );
+    }
+    std::fs::write(home.at("there/histograms.json"), own).unwrap();
+    home.ends(&["report", "there", "-o", "good.html"], 0);
 }

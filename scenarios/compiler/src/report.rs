@@ -130,7 +130,7 @@ fn describe(variant: &Variant, offered: &[String], out: &mut String) {
         let _ = writeln!(out, "    {name}: {text}");
     }
     if !offered.is_empty() {
-        let _ = writeln!(out, "  offered to links while all flows send:");
+        let _ = writeln!(out, "  offered to links if all flows send at a time:");
     }
     for line in offered {
         let _ = writeln!(out, "    {line}");

@@ -23,8 +23,9 @@ struct End<'a> {
 }
 
 /// Warns of connections that cannot last: both ends give each other up before a heartbeat of both can be
-/// there. Who came up last waits as long for its first heartbeat as the other one came up earlier, less than
-/// a way; together both wait for a way there and a way back. Of all such connections the one that lacks most.
+/// there. Each waits for the first one from when it came up itself. By how much the end that came up first
+/// waits longer, the other one waits less: together it is a way there and a way back. Of all such connections
+/// the one that lacks most.
 pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
     let parts = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
     let nodes = parts.filter_map(|(agent, part)| match &part.protocol {
