@@ -265,7 +265,8 @@ impl<M: Memory> Endpoint<M> {
         true
     }
 
-    /// Takes a connection down, or gives its set-up up.
+    /// Takes a connection down, or gives its set-up up. What has arrived is answered first, for which it may
+    /// have to ask for Slots; what is under way fails.
     pub fn disconnect(&mut self, now: u64, id: ConnectionId) {
         self.with(now, id, |connection, cx| connection.disconnect(cx));
     }
