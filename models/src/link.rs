@@ -139,13 +139,13 @@ impl<P: Build> Links<P> {
             let state = &mut self.ports[from_index.index()];
             state.join(Peer::new(to_index));
             state.tx.free = i16::from(receiver.buffers);
-            (state.tx.timing, state.link.timing) = (number, number);
+            state.keep_time(number);
         }
     }
 
     /// Writes and reads back whatever crosses a link from now on.
     pub fn check_wire(&mut self) {
-        self.ports.iter_mut().for_each(|port| port.run_specially(port.link.special() | special::CHECK));
+        self.ports.iter_mut().for_each(|port| port.run_specially(special::CHECK, 0));
     }
 
     /// The number of a kind of link.

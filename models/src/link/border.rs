@@ -133,8 +133,7 @@ impl<P: Build> Links<P> {
             let [a, b] = [link.a, link.b].map(|end| self.nodes.port(end));
             for (port, peer) in [(a, b), (b, a)] {
                 if parts[port.index()] == own && parts[peer.index()] != own {
-                    let state = &mut self.ports[port.index()];
-                    state.run_specially(state.link.special() | special::CUT);
+                    self.ports[port.index()].run_specially(special::CUT, 0);
                 }
             }
         }

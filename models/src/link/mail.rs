@@ -182,13 +182,10 @@ impl<P: Build> Links<P> {
         &self.timings[self.ports[upstream.index()].tx.timing as usize]
     }
 
-    /// Asks for the wire on which `port` answers, and for the credit of who is told: the transmitter that
-    /// sends to it.
+    /// Asks for the credit of the transmitter that sends to `port`.
     #[inline(always)]
-    pub fn prefetch_answer(&self, port: PortId) {
-        let Port { link, rx, .. } = &self.ports[port.index()];
-        let Peer(peer) = rx.peer;
-        prefetch(link);
+    pub fn prefetch_sender(&self, port: PortId) {
+        let Peer(peer) = self.ports[port.index()].rx.peer;
         if let Some(sender) = self.ports.get(peer.index()) {
             prefetch(&sender.tx);
         }
@@ -239,7 +236,7 @@ impl<P: Build> Links<P> {
     #[inline(always)]
     pub fn prefetch_told(&self, port: PortId) {
         if self.ports[port.index()].rx.unaccepted != 0 {
-            self.prefetch_answer(port);
+            self.prefetch_sender(port);
         }
     }
 
@@ -267,9 +264,7 @@ impl<P: Build> Links<P> {
         let timing = LinkTiming { to_agent: true, ..*self.arriving(port) };
         let number = self.timing_number(timing);
         let Peer(upstream) = self.ports[port.index()].tx.peer;
-        // The wire of a port is that of its transmitter.
-        let Port { tx, link, .. } = &mut self.ports[upstream.index()];
-        (tx.timing, link.timing) = (number, number);
+        self.ports[upstream.index()].keep_time(number);
     }
 
     // --- credit ----------------------------------------------------------------------------------

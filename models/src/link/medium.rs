@@ -191,7 +191,7 @@ impl<P: Build> Links<P> {
                     }
                 }
                 let state = &mut self.ports[port.index()];
-                state.run_specially(state.link.special() | bits);
+                state.run_specially(bits, 0);
                 let rx = &mut state.rx;
                 let own = rx.buffers;
                 rx.eager_at = u8::MAX;

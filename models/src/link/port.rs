@@ -245,8 +245,14 @@ impl<S: Ports> Port<S> {
         (self.tx.peer, self.link.peer, self.rx.peer) = (peer, peer, peer);
     }
 
-    /// From now on the link runs as these bits of [`special`] say.
-    pub fn run_specially(&mut self, bits: u8) {
+    /// What leaves it takes the time of this kind of links: the wire of a port is that of its transmitter.
+    pub fn keep_time(&mut self, timing: u16) {
+        (self.tx.timing, self.link.timing) = (timing, timing);
+    }
+
+    /// From now on bits of [`special`] say of the link what `with` says, and not what `without` says.
+    pub fn run_specially(&mut self, with: u8, without: u8) {
+        let bits = self.link.special & !without | with;
         (self.link.special, self.rx.special) = (bits, bits);
     }
 

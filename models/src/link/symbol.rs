@@ -257,8 +257,7 @@ impl<P: Build> Links<P> {
                 self.end(port).changes = changes;
                 let waits = changes && !by_number && !at_once;
                 let bits = if waits { special::WATCHED } else { special::SYMBOLS };
-                let state = &mut self.ports[port.index()];
-                state.run_specially(state.link.special() | bits);
+                self.ports[port.index()].run_specially(bits, 0);
                 if detail.flow == FlowControl::Receiver {
                     self.ports[port.index()].tx.free = i16::MAX / 2;
                 }

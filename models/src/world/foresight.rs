@@ -97,7 +97,7 @@ impl<P: Build> Fabric<P> {
             Ahead::Near => {
                 switch.prefetch_cell(links, (input, out));
                 // Who sent it is told that it was accepted.
-                links.prefetch_answer(port);
+                links.prefetch_sender(port);
                 // Who still reads its input is asked for how long.
                 if let Some(reader) = rx.readers.members().next() {
                     links.ports[(switch.base + reader).index()].tx.prefetch_waiting();
@@ -159,7 +159,7 @@ impl<P: Build> Fabric<P> {
                     links.packets.prefetch(queue.list.head);
                 }
                 for input in [read, next].into_iter().flatten() {
-                    links.prefetch_answer(switch.base + input);
+                    links.prefetch_sender(switch.base + input);
                 }
                 for (output, queue) in self.waiting_for(s, read) {
                     links.ports[output.index()].tx.prefetch();
@@ -223,7 +223,7 @@ impl<P: Build> Fabric<P> {
                     prefetch(waiting);
                 }
                 prefetch(&links.keys[own.link.device as usize]);
-                links.prefetch_answer(port);
+                links.prefetch_sender(port);
             }
             Ahead::Near => {
                 if let Some(source) = endpoint.sources.first() {

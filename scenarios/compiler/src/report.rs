@@ -258,10 +258,10 @@ fn judgement(detector: &Detector) -> String {
 fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(String, String)> {
     let lengths = fabric::Lengths::of(config);
     let line = |found: &fabric::Headroom| {
-        let leaves_out = |switch: &SwitchConfig| switch.leave_out_stopped;
+        let switch = fabric::switch(config, found.device);
         let beyond = match found.beyond {
             // What is not counted has no bound.
-            _ if fabric::switch(config, found.device).is_some_and(leaves_out) => {
+            _ if switch.is_some_and(|switch| switch.leave_out_stopped) => {
                 "; packets that the next hop has stopped are not counted, and may take them all \
                  (leave_out_stopped)"
                     .into()
@@ -279,7 +279,7 @@ fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(St
             String::new()
         };
         // Buffers of an output, and crosspoints, have places of their own.
-        let shares = fabric::switch(config, found.device)
+        let shares = switch
             .is_some_and(|switch| matches!(switch.buffering, Buffering::Direct | Buffering::Shared { .. }));
         let alone = if shares { "; all of this while one port at a time is congested" } else { "" };
         let text = format!(

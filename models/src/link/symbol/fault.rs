@@ -151,8 +151,7 @@ impl<P: Build> Links<P> {
             ..old
         };
         let number = self.timing_number(timing);
-        let both = &mut self.ports[port.index()];
-        (both.tx.timing, both.link.timing) = (number, number);
+        self.ports[port.index()].keep_time(number);
         self.cold[port.index()].carry = 0;
         self.end(port).errors.rebase(now, (num, den));
     }

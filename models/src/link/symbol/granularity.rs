@@ -279,7 +279,7 @@ impl<P: Build> Links<P> {
         }
         for port in ports {
             let state = &mut self.ports[port.index()];
-            state.run_specially(state.link.special() & !special::SYMBOLS | special::WATCHED);
+            state.run_specially(special::WATCHED, special::SYMBOLS);
             let sent = state.tx.packets_sent as u8;
             let end = self.end(port);
             // In packet granularity ackIDs go on by this count.
@@ -301,8 +301,7 @@ impl<P: Build> Links<P> {
             self.take_log(port)
         });
         for (side, way) in ways.into_iter().enumerate() {
-            let state = &mut self.ports[way[0].index()];
-            state.run_specially(state.link.special() & !special::WATCHED | special::SYMBOLS);
+            self.ports[way[0].index()].run_specially(special::SYMBOLS, special::WATCHED);
             // What this end says is what the other one has records of.
             self.resume(cx, way, &entered[side], &records[1 - side], &entered[1 - side]);
         }

@@ -116,10 +116,7 @@ impl<'a> Client<'a> {
             Some(kind) => messages::packets(kind, octets),
             None => vec![(1, PacketClass::Doorbell, 0)],
         };
-        let own = all.into_iter().filter(|(count, ..)| *count > 0).map(|(count, class, payload)| {
-            Some(std::iter::repeat_n(self.wire(class, payload)?, count as usize))
-        });
-        Some(own.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+        messages::octets_of(all, self.agent.ids)
     }
 
     fn wire(&self, class: PacketClass, payload: u32) -> Option<u32> {
@@ -211,14 +208,11 @@ fn of_protocols<'a>(
         ProtocolConfig::Session(node) => ("an OPEN", OPEN, node.segment, node.priority, To::Conduits(node)),
         _ => return None,
     };
-    let wire = |class, octets| packet_bytes(class, agent.ids, octets, AddressSize::Bits34).ok();
     let packets = messages::packets(Carried::Message { segment: segment.into() }, octets);
-    let packets = packets
-        .into_iter()
-        .flat_map(|(count, class, payload)| std::iter::repeat_n(wire(class, payload), count as usize));
-    let answer = vec![wire(PacketClass::Response, 0)?];
+    let packets = messages::octets_of(packets, agent.ids)?;
+    let answer = messages::octets_of(vec![(1, PacketClass::Response, 0)], agent.ids)?;
     let words = [format!("{what} of {octets} octets"), "counts as lost".into()];
-    let question = unanswered(c, agent, words, packets.collect::<Option<_>>()?, answer);
+    let question = unanswered(c, agent, words, packets, answer);
     Some(Asked { agent, priority, to, question })
 }
 

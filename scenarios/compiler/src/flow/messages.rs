@@ -251,6 +251,15 @@ pub(super) fn packets(kind: Carried, octets: u32) -> Vec<(u32, PacketClass, u32)
     }
 }
 
+/// Octets of each of these packets without what a link adds, in order. `None`: one of them cannot be.
+pub(super) fn octets_of(packets: Vec<(u32, PacketClass, u32)>, ids: IdSize) -> Option<Vec<u32>> {
+    let all = packets.into_iter().filter(|(count, ..)| *count > 0).map(|(count, class, payload)| {
+        let octets = packet_bytes(class, ids, payload, AddressSize::Bits34).ok()?;
+        Some(std::iter::repeat_n(octets, count as usize))
+    });
+    Some(all.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
 /// Characters on a link of what carries so many octets; `packet` knows those of a packet with its delimiter.
 pub(super) fn chars(kind: Carried, octets: u32, packet: &dyn Fn(PacketClass, u32) -> u128) -> u128 {
     let all = packets(kind, octets).into_iter().filter(|(count, ..)| *count > 0);

@@ -775,12 +775,9 @@ impl SweepPlan {
         }
         let Some(own) = value.pointer(at).map(Value::to_string) else { return false };
         *known.entry(own).or_insert_with(|| {
-            let read = |name: &str| {
-                std::fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string())
-            };
             let full = |value: &Value| {
                 let spec: Spec = structure::read(value).ok()?;
-                serde_json::to_value(expand::expand(&spec, &read, &mut Vec::new())).ok()
+                serde_json::to_value(expand::expand(&spec, &|name| self.file(name), &mut Vec::new())).ok()
             };
             let with = full(&value);
             let rest = at.rsplit_once('/').and_then(|(whole, key)| Some((value.pointer_mut(whole)?, key)));
@@ -788,6 +785,11 @@ impl SweepPlan {
             whole.shift_remove(key);
             with.is_some() && with == full(&value)
         })
+    }
+
+    /// A file that the scenario names.
+    fn file(&self, name: &str) -> Result<String, String> {
+        std::fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string())
     }
 
     /// `moot`: what of the scenario has no effect at this point, if somebody wants to know.
@@ -798,8 +800,6 @@ impl SweepPlan {
         found: &mut Vec<Diagnostic>,
         moot: Option<&mut Vec<Diagnostic>>,
     ) -> Option<Variant> {
-        let read =
-            |name: &str| std::fs::read_to_string(self.folder.join(name)).map_err(|error| error.to_string());
         let spec: Spec = match structure::read(value) {
             Ok(spec) => spec,
             Err(mut items) => {
@@ -807,7 +807,7 @@ impl SweepPlan {
                 return None;
             }
         };
-        let full = expand::expand(&spec, &read, found);
+        let full = expand::expand(&spec, &|name| self.file(name), found);
         if !found.is_empty() {
             return None;
         }

@@ -9,7 +9,6 @@ use crate::units::time_text;
 use models::config::*;
 use models::linx_riocm::options::{HB_TMO_DEFAULT, PERIOD_UNIT};
 use models::linx_riocm::wire::Kind;
-use models::lp_serial::cost::{AddressSize, packet_bytes};
 use models::path::Roads;
 use models::transfer_rate::Software;
 use std::collections::BTreeMap;
@@ -72,11 +71,8 @@ impl<'a> End<'a> {
             Carrier::Message { segment, .. } => Carried::Message { segment: segment.into() },
             _ => Carried::Stream { mtu: agent.mtu.octets() as u32 },
         };
-        let wire = |class, octets| packet_bytes(class, agent.ids, octets, AddressSize::Bits34).ok();
-        let packets = messages::packets(carried, Kind::Heartbeat.header_octets() as u32)
-            .into_iter()
-            .flat_map(|(count, class, payload)| std::iter::repeat_n(wire(class, payload), count as usize));
-        Some(End { agent, node, heartbeat: packets.collect::<Option<_>>()? })
+        let packets = messages::packets(carried, Kind::Heartbeat.header_octets() as u32);
+        Some(End { agent, node, heartbeat: messages::octets_of(packets, agent.ids)? })
     }
 }
 
