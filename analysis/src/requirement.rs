@@ -71,7 +71,7 @@ pub enum Amount {
     Time(u64),
     /// Bits in a second.
     Rate(u64),
-    /// A part of one, written as a percentage: numerator and denominator.
+    /// A part of one, written as a percentage or a fraction: numerator and denominator.
     Share(u128, u128),
     /// Without a unit: numerator and denominator.
     Number(u128, u128),

@@ -129,11 +129,13 @@ impl<P: Build> Links<P> {
                 propagation: link.propagation.0,
                 pipeline,
                 header,
+                head_ps: 0,
                 watermarks: receiver.watermarks,
                 to_sink: matches!(neighbour.model, DeviceModel::Endpoint(_)),
                 to_agent: false,
                 ack_window: link.ack_window,
             };
+            let timing = timing.paced(link.char_ps);
             let number = self.timing_number(timing);
             self.ports[to_index.index()].rx.eager_at = lengths.eager_at(link, pipeline, receiver);
             let state = &mut self.ports[from_index.index()];

@@ -154,8 +154,7 @@ impl LinkTiming {
 
     /// Time from what leaves until the neighbour, which cuts through, may send it on.
     pub(super) fn behind(&self) -> u64 {
-        let head = (self.header + self.symbol_chars) * self.char_num / self.char_den;
-        head + self.propagation + self.pipeline
+        self.head_ps + self.propagation + self.pipeline
     }
 }
 

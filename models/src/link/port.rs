@@ -54,6 +54,8 @@ pub(crate) struct LinkTiming {
     pub pipeline: u64,
     /// Octets after which a cut-through neighbour decides, 0 = store and forward.
     pub header: u64,
+    /// Time of these with their delimiter, which each hop asks for; 0 as well.
+    pub head_ps: u64,
     /// Watermarks that apply to the neighbour's buffers.
     pub watermarks: [u8; 3],
     /// The neighbour is a sink: deliveries wait there until somebody needs them.
@@ -65,6 +67,15 @@ pub(crate) struct LinkTiming {
 }
 
 impl LinkTiming {
+    /// A character takes another time.
+    pub fn paced(self, (char_num, char_den): (u64, u64)) -> Self {
+        let head_ps = match self.header {
+            0 => 0,
+            octets => (octets + self.symbol_chars) * char_num / char_den,
+        };
+        Self { char_num, char_den, head_ps, ..self }
+    }
+
     /// Characters of a packet with its delimiter; `wire` is without what the link adds.
     #[inline(always)]
     pub fn packet_chars(&self, wire: u16) -> u64 {

@@ -86,9 +86,9 @@ impl<P: Build> Links<P> {
         tx.clock.transmit(now, end);
         tx.packets_sent += 1;
         tx.packet_ps += length;
-        let stored_until = match timing.header {
+        let stored_until = match timing.head_ps {
             0 => length,
-            octets => ((octets + timing.symbol_chars) * timing.char_num / timing.char_den).min(length),
+            head => head.min(length),
         };
         let delay = if is_switch { Cause::OutputContention } else { Cause::SourceQueue };
         record.times[delay] += start - now;

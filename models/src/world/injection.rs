@@ -62,15 +62,14 @@ impl<P: Build> Fabric<P> {
                     continue;
                 }
                 let timing = &self.links.timings[usize::from(self.links.ports[own.index()].tx.timing)];
-                let time = |chars: u64| chars * timing.char_num / timing.char_den;
-                let whole = timing.packet_chars(least);
-                let first = match timing.header {
+                let whole = timing.packet_chars(least) * timing.char_num / timing.char_den;
+                let first = match timing.head_ps {
                     0 => whole,
-                    header => (header + timing.symbol_chars).min(whole),
+                    head => head.min(whole),
                 };
-                let ps = time(first) + timing.propagation + timing.pipeline;
+                let ps = first + timing.propagation + timing.pipeline;
                 if lengths.has_room(link, ps, &config.devices[device as usize].ports[0]) {
-                    let starts = ps.div_ceil(time(whole).max(1)) + 1;
+                    let starts = ps.div_ceil(whole.max(1)) + 1;
                     let starts = u16::try_from(starts).expect("fewer than there are buffers for");
                     let e = self.links.nodes.endpoint(own);
                     self.endpoints[e].lags_by(Lag { ps, starts });

@@ -139,7 +139,7 @@ pub(crate) fn unknown<'a>(
                 let found = match wanted.amount {
                     Amount::Time(_) => "a time",
                     Amount::Rate(_) => "a rate",
-                    Amount::Share(_) => "a percentage",
+                    Amount::Share(_) => "a share",
                     Amount::Number(_) => "a number without a unit",
                 };
                 let message = format!("\"{}\" is {found}, which \"{metric}\" is not", wanted.text);

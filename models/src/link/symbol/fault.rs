@@ -142,13 +142,11 @@ impl<P: Build> Links<P> {
         let common = gcd(num, den);
         let (num, den) = (num / common, den / common);
         let timing = LinkTiming {
-            char_num: num,
-            char_den: den,
             wire: WireTiming {
                 symbol: (old.symbol_chars * num).div_ceil(den),
                 column: if to > 4 { to * num / den } else { 0 },
             },
-            ..old
+            ..old.paced((num, den))
         };
         let number = self.timing_number(timing);
         self.ports[port.index()].keep_time(number);

@@ -59,7 +59,7 @@ pub enum Amount {
     Time(u64),
     /// Bits in a second.
     Rate(u64),
-    /// A percentage, as a part of one.
+    /// A percentage or a fraction, as a part of one.
     Share(Ratio),
     /// Without a unit: a count, or a part of one.
     Number(Ratio),
@@ -73,6 +73,7 @@ impl Amount {
             "%" => share(text).map(Self::Share),
             "ps" | "ns" | "us" | "ms" | "s" => time(text).map(Self::Time),
             "Gb/s" | "Mb/s" => data_rate(text).map(Self::Rate),
+            rest if end != 0 && rest.starts_with('/') => share(text).map(Self::Share),
             _ if end == 0 => Err(super::no_number(text)),
             unit => Err(format!(
                 "\"{text}\" has the unit \"{unit}\"; allowed: ps, ns, us, ms, s, Gb/s, Mb/s, %, none"
@@ -93,9 +94,11 @@ mod tests {
         assert_eq!(read(" <=1.5ns "), Ok((Relation::AtMost, Amount::Time(1_500))));
         assert_eq!(read("100 %"), Ok((Relation::Equal, Amount::Share(ratio(1, 1)))));
         assert_eq!(read(">= 99.9 %"), Ok((Relation::AtLeast, Amount::Share(ratio(999, 1_000)))));
+        assert_eq!(read(">= 999/1000"), read(">= 99.9 %"));
+        assert_eq!(read("< 2 / 3"), Ok((Relation::Below, Amount::Share(ratio(2, 3)))));
         assert_eq!(read("> 1.5 Gb/s"), Ok((Relation::Above, Amount::Rate(1_500_000_000))));
         assert_eq!(read("= 0"), Ok((Relation::Equal, Amount::Number(ratio(0, 1)))));
-        for bad in ["", "<", "fast", "< -1 us", "< 1 parsec", "!= 3", "== 3", "< 0.1 ps", "> 1 2"] {
+        for bad in ["", "<", "fast", "< -1 us", "< 1 parsec", "!= 3", "== 3", "< 0.1 ps", "> 1 2", "< 1/3 us", "1/0"] {
             assert!(read(bad).unwrap_err().contains("a requirement is <"), "{bad}");
         }
     }
