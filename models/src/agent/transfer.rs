@@ -146,6 +146,8 @@ pub(crate) struct Transfer {
     counter: Option<Span>,
     /// Data frames between here and the link, with their interfaces.
     under_way: BTreeMap<Token, u8>,
+    /// The interface that is asked first: the one after that of the last Data, so that all get Slots in turn.
+    turn: u8,
     /// Sources of octets named so far.
     named: u64,
     frames: u64,
@@ -230,6 +232,7 @@ impl Transfer {
             look: None,
             counter: None,
             under_way: BTreeMap::new(),
+            turn: 0,
             named: 0,
             frames: 0,
             octets: Vec::new(),
@@ -711,7 +714,9 @@ impl Transfer {
 
     /// Sends one frame, if one may leave.
     fn send(&mut self, cx: &mut Cx<'_>) -> bool {
-        (0..self.config.interfaces.len() as u8).any(|interface| self.send_through(cx, interface))
+        let interfaces = self.config.interfaces.len() as u8;
+        let first = self.turn;
+        (first..interfaces).chain(0..first).any(|interface| self.send_through(cx, interface))
     }
 
     fn send_through(&mut self, cx: &mut Cx<'_>, interface: u8) -> bool {
@@ -741,6 +746,7 @@ impl Transfer {
         }
         if transmit.channel != 0 {
             self.under_way.insert(token, interface);
+            self.turn = (interface + 1) % self.config.interfaces.len() as u8;
         }
         true
     }

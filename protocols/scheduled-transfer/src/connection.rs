@@ -162,6 +162,8 @@ struct Question {
     owner: Option<u32>,
     /// The Block that was asked about.
     block: Option<u64>,
+    /// The sequence whose Data asked: what ends at the other end is answered no more.
+    data_of: Option<u32>,
 }
 
 /// Interrupt and optional payload of a Control operation that an upper layer causes.
@@ -502,6 +504,29 @@ impl Connection {
             }
             awaited
         });
+    }
+
+    /// The other end has ended the sequence: what Data of it has asked since is discarded with it, and nobody
+    /// answers. Request_State is answered even then.
+    fn drop_questions_of_data(&mut self, id: u32) {
+        let gate = &mut self.gate;
+        let before = self.questions.len();
+        self.questions.retain(|sync, question| {
+            let of_others = question.data_of != Some(id);
+            if !of_others {
+                gate.drop_question(*sync);
+            }
+            of_others
+        });
+        if self.questions.len() < before {
+            // Whoever waits for Slots asks anew, unless another answer is on its way.
+            self.timers.clear(Timer::Slots);
+        }
+    }
+
+    /// Whether the request of a sequence waits to leave for the first time: the peer knows nothing of it.
+    fn is_unasked(&self, id: u32) -> bool {
+        self.queue.iter().any(|queued| queued.owner == Some(id) && !queued.again)
     }
 
     fn finished<M>(&self, cx: &mut Context<'_, M>, id: u32, outcome: Outcome, bytes: u64) {

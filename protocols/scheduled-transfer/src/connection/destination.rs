@@ -484,8 +484,10 @@ impl Connection {
 
     /// The upper layer ends a Transfer of which this end is the destination.
     pub(crate) fn abort_destination<M>(&mut self, cx: &mut Context<'_, M>, id: u32) {
+        let unasked = self.is_unasked(id);
         let Some(Sequence::Destination(destination)) = self.sequences.get_mut(&id) else { return };
         match destination.state {
+            DestinationState::RtrSent if unasked => self.fail(cx, id, Failure::Aborted),
             DestinationState::RtrSent | DestinationState::RtrPending => {
                 destination.state = DestinationState::Cancelling;
                 destination.end_reason = Some(Failure::Aborted);

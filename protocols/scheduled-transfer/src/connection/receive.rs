@@ -431,7 +431,7 @@ impl Connection {
         (slots, sync, d_id): (u16, u32, u32),
         answer: (u32, u32, u32),
     ) -> bool {
-        let Some(Question { owner, block }) = self.questions.remove(&sync) else { return false };
+        let Some(Question { owner, block, .. }) = self.questions.remove(&sync) else { return false };
         self.gate.answer(sync, slots);
         self.timers.clear(Timer::Slots);
         Self::check_flags(cx, header, Flags::INTERRUPT);
@@ -465,6 +465,7 @@ impl Connection {
             // Stale: the answer to an earlier End was lost.
             Some(Sequence::Tombstone { .. }) | None => {}
         }
+        self.drop_questions_of_data(d_id);
         self.push(Class::Response, Body::EndAck { d_id: s_id, s_id: d_id }).owed = true;
         true
     }

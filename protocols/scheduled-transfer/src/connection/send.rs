@@ -320,8 +320,8 @@ impl Connection {
         if last && let Some(block) = self.outgoing.remove(at) {
             if ask {
                 self.gate.ask(sync, cx.now, channel, config.overtaking(), !config.ordered);
-                let question = Question { owner: Some(block.owner), block: Some(block.ordinal) };
-                self.questions.insert(sync, question);
+                let (owner, data_of) = (Some(block.owner), Some(block.owner));
+                self.questions.insert(sync, Question { owner, block: Some(block.ordinal), data_of });
             }
             self.block_sent(cx, &block);
         }
@@ -369,7 +369,7 @@ impl Connection {
             return;
         }
         let sync = self.next_sync();
-        self.questions.insert(sync, Question { owner: None, block: None });
+        self.questions.insert(sync, Question { owner: None, block: None, data_of: None });
         let queued =
             self.push(Class::Reserve, Body::RequestState { sync, b_num: 0, d_id: NO_BLOCK, s_id: 0 });
         queued.asks = true;
@@ -381,7 +381,7 @@ impl Connection {
     pub(crate) fn ask_state(&mut self, owner: u32, d_id: u32, block: Option<u64>, timer: Timer, again: bool) {
         let sync = self.next_sync();
         let b_num = block.map_or(NO_BLOCK, crate::layout::b_num);
-        self.questions.insert(sync, Question { owner: Some(owner), block });
+        self.questions.insert(sync, Question { owner: Some(owner), block, data_of: None });
         let body = Body::RequestState { sync, b_num, d_id, s_id: owner };
         let queued = self.push(Class::Reserve, body).of(owner).arming(timer);
         queued.asks = true;

@@ -608,15 +608,17 @@ impl Connection {
 
     /// The upper layer ends a Transfer of which this end is the source.
     pub(crate) fn abort_source<M>(&mut self, cx: &mut Context<'_, M>, id: u32) {
+        let unasked = self.is_unasked(id);
         let Some(Sequence::Source(source)) = self.sequences.get_mut(&id) else { return };
         match source.state {
             SourceState::Requested => {
                 self.refuse(cx, id);
             }
+            SourceState::RtsSent if source.peer_id == 0 && unasked => self.fail(cx, id, Failure::Aborted),
             SourceState::RtsSent | SourceState::Pending if source.peer_id == 0 => {
                 source.state = SourceState::Cancelling;
                 source.end_reason = Some(Failure::Aborted);
-                // The request itself may not have left; then the peer never hears of it.
+                // A repetition makes sure that the id comes.
                 self.queue.retain(|queued| queued.owner != Some(id) || queued.again);
                 self.timers.set(Timer::Sequence(id), cx.after(cx.config.quarantine()));
             }

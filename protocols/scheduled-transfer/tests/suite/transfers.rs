@@ -231,6 +231,78 @@ fn answers_about_what_is_over_bring_slots_all_the_same() {
     }
 }
 
+/// Wherever the destination ends a Write that asks about its Blocks, while another one goes the same way, the
+/// other one is done without a pause of an Op_timeout: what Data of the first has asked since is answered by
+/// nobody, and its source does not wait for that.
+///
+/// Proves: ST-5.2.5-16, ST-6.1.1.4-5
+#[test]
+fn what_data_asked_of_a_transfer_that_the_other_end_ends_is_not_waited_for() {
+    for (slots, window, state_every) in [(4, 0, 1), (4, 0, 0), (4, 3, 1), (5, 0, 1), (6, 2, 1), (64, 0, 1)] {
+        for ended in 1..100 {
+            let mut pair = with_slots(slots);
+            let (a, b) = pair.open();
+            pair.expose = ExposeOptions { window, blocksize: 10 };
+            let options = TransferOptions { state_every, ..TransferOptions::default() };
+            let mut write = || pair.ends[A].write(pair.now, a, Span::new(0, 12 * 1024), options).unwrap();
+            let (first, second) = (write(), write());
+            let going = (0..ended).all(|_| pair.step(u64::MAX));
+            let offered = pair.events[B].iter().find_map(|(_, event)| match event {
+                Event::WriteOffered { id, .. } => Some(*id),
+                _ => None,
+            });
+            let Some(at_b) = offered else { continue };
+            if !going || !pair.ends[B].end(pair.now, b, at_b) {
+                break;
+            }
+            let begun = pair.now;
+            let case = format!("{slots} Slots, window {window}, each {state_every}, {ended} steps");
+            pair.outcome(A, first);
+            assert_eq!(pair.outcome(A, second), Outcome::Complete, "{case}");
+            assert!(pair.now - begun < Config::default().op_timeout, "{case}");
+        }
+    }
+}
+
+/// What is ended before its request has left is over at once: nobody knows of it who could answer. The peer
+/// never hears of it, and what waits behind it goes on.
+///
+/// Proves: ST-6.1.1.4-9, ST-6.1.1.4-1
+#[test]
+fn what_is_ended_before_it_was_asked_for_is_over_at_once() {
+    let span = Span::new(0, 8);
+    for (op, count) in [(Op::RequestToSend, 4), (Op::RequestToReceive, 4), (Op::RequestMemoryRegion, 4)] {
+        let mut pair = with_slots(4);
+        let (a, _) = pair.open();
+        pair.deliver();
+        let (exposed, extras) = (ExposeOptions { window: 1, blocksize: 10 }, Extras::default());
+        let mut ask = |n: u64| {
+            let (end, now) = (&mut pair.ends[A], pair.now);
+            match op {
+                Op::RequestToSend => end.write(now, a, span, TransferOptions::default()).unwrap(),
+                Op::RequestToReceive => {
+                    let own = (Span::new(LANDING + 8 * n, 8), false);
+                    end.read(now, a, own, DataChannel::ONE, exposed, extras).unwrap()
+                }
+                _ => end.request_region(now, a, 4096, DataChannel::ONE, extras).unwrap(),
+            }
+        };
+        let ids: Vec<u32> = (0..count).map(&mut ask).collect();
+        let now = pair.now;
+        for &id in &ids {
+            assert!(pair.ends[A].end(now, a, id), "{op:?}");
+        }
+        pair.settle();
+        let failed = Outcome::Failed(Failure::Aborted);
+        let told = |id: u32| pair.has(A, |event| *event == Event::Finished { id, outcome: failed, bytes: 0 });
+        assert!(ids.iter().all(|id| told(*id)), "{op:?}");
+        assert!(pair.sent(A, op).is_empty(), "{op:?}");
+        pair.run(20 * Config::default().op_timeout);
+        assert_eq!(pair.ends[A].connection(a).unwrap().live_sequences(), 0);
+        pair.assert_clean();
+    }
+}
+
 /// Request_Disconnect overtakes the Connection_Answer of an end that leaves at once: who asked for the
 /// connection is told that it was open and is closed, and sends nothing but its answer, also when the other
 /// one comes.

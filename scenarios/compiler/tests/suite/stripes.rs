@@ -102,3 +102,24 @@ fn stripes_of_rapidio_lose_nothing() {
         }
     }
 }
+
+/// Where Slots are few, the interfaces of a source get them in turn, so that all Blocks go on: the one that
+/// stands still would be asked for again although nothing is lost. Every frame of Data crosses once.
+///
+/// Proves: ST-B.1-1
+#[test]
+fn interfaces_take_turns_for_slots() {
+    for slots in [6, 8, 9, 11] {
+        for window in [1, 2] {
+            let st = format!(
+                r#""bytes": 100000, "count": 6, "concurrent": 3, "slots": {slots}, "stu": 256, "block": 4096,
+                   "window": {window}, "notify": true"#
+            );
+            let links = r#""links": {"medium": "hippi-fp", "length": "126 m"},"#;
+            let totals = run(&stripes([3, 1], ["", ""], links, &st));
+            let stats = &totals.stats;
+            assert_eq!((stats.completed, stats.overdue, stats.logged), (6, 0, 0), "{slots} Slots: {stats:?}");
+            assert_eq!(stats.payload, 600_000, "{slots} Slots, window {window}");
+        }
+    }
+}

@@ -196,8 +196,10 @@ impl Connection {
 
     /// The upper layer ends the region.
     pub(crate) fn end_client<M>(&mut self, cx: &mut Context<'_, M>, id: u32, reason: Failure) {
+        let unasked = self.is_unasked(id);
         let Some(Sequence::Client(client)) = self.sequences.get_mut(&id) else { return };
         match client.state {
+            ClientState::RmrSent if unasked => self.fail(cx, id, reason),
             ClientState::RmrSent | ClientState::Pending => {
                 client.state = ClientState::Cancelling;
                 client.end_reason = Some(reason);
