@@ -197,7 +197,9 @@ pub fn requirement(subjects: Subjects, metric: &str, limit: Limit) -> Result<Req
         return Err(Wrong::Unit(match measure.dimensions[0] {
             Dimension::Time => "a time, for example \"< 2 us\"",
             Dimension::Rate => "a rate, for example \"> 5 Gb/s\"",
-            Dimension::Share => "a percentage, a fraction or a part of one, for example \"< 80 %\" or \"< 0.8\"",
+            Dimension::Share => {
+                "a percentage, a fraction or a part of one, for example \"< 80 %\" or \"< 0.8\""
+            }
             Dimension::Number => "a number, for example \"= 0\"",
         }));
     }

@@ -18,8 +18,8 @@ use sweep::{CompareArgs, SweepArgs};
     name = "riosim",
     version,
     after_help = "riosim x.json is short for riosim run x.json.\n\nExit status: 0 all is well, 1 an \
-                  invariant broke, 2 bad input, 3 a stall ended the run, 4 a requirement of the \
-                  scenario fails, 130 interrupted."
+                  invariant broke, 2 bad input, 3 a stall ended the run or a program waits for \
+                  ever (goal), 4 a requirement of the scenario fails, 130 interrupted."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -25,12 +25,17 @@ pub(crate) fn goal(args: &GoalArgs) -> Result<(), Failure> {
     })?;
     if let Some((rank, op)) = done.early {
         console::complain(&format!(
-            "riosim: {path}: line {}: begins before what it waits for on another processor is over, by the \
-             rules of LogGOPSim; --rules processor and --rules pipelined wait for it",
+            "riosim: {path}: line {}: begins before what it waits for is over, by the rules of LogGOPSim; \
+             --rules processor and --rules pipelined wait for it",
             lines.of(rank, op)
         ));
     }
-    console::print(&if args.json { as_json(&schedule, &done) } else { program::text(&schedule, &done) })
+    console::print(&if args.json { as_json(&schedule, &done) } else { program::text(&schedule, &done) })?;
+    let stuck = done.stuck.first().map(|&(rank, op)| {
+        let line = lines.of(rank, op);
+        format!("{path}: line {line}: rank {rank} waits here for ever")
+    });
+    stuck.map_or(Ok(()), |text| Err(Failure::Stalled(vec![text])))
 }
 
 fn parameters(args: &GoalArgs) -> Result<LogGops, String> {

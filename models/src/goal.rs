@@ -298,6 +298,39 @@ impl Schedule {
         Ok(())
     }
 
+    /// Receives whose message never comes, the first of each rank, by a run in which nothing takes time, sends
+    /// wait for nobody, and ranks go on as far as they can, one after the other. Of a program that
+    /// [`check`](Self::check) lets pass, only the order in which receives of one sender and tag begin could
+    /// change that.
+    pub fn never_received(&self) -> Vec<(u32, u32)> {
+        let mut hosts: Vec<_> =
+            self.ranks.iter().map(|rank| (Progress::new(rank), Matching::default())).collect();
+        let mut go_on: BTreeSet<u32> = (0..self.ranks.len() as u32).collect();
+        while let Some(rank) = go_on.pop_first() {
+            let program = &self.ranks[rank as usize];
+            while let Some(op) = hosts[rank as usize].0.poll_ready() {
+                let (progress, matching) = &mut hosts[rank as usize];
+                progress.begun(program, op);
+                match program.ops[op as usize].action {
+                    Action::Receive { from, tag, .. } if matching.post(from, tag, op).is_none() => {}
+                    Action::Receive { .. } | Action::Calculate(_) => progress.ended(program, op),
+                    Action::Send { to, tag, .. } => {
+                        progress.ended(program, op);
+                        let (theirs, matching) = &mut hosts[to as usize];
+                        if let Some((receive, ())) = matching.arrive(rank, tag, ()) {
+                            theirs.ended(&self.ranks[to as usize], receive);
+                            go_on.insert(to);
+                        }
+                    }
+                }
+            }
+        }
+        let waits = |(rank, (_, matching)): (u32, &(Progress, Matching<()>))| {
+            Some((rank, matching.posted().map(|(_, op)| op).min()?))
+        };
+        (0..).zip(&hosts).filter_map(waits).collect()
+    }
+
     /// Octets sent by all ranks.
     pub fn octets(&self) -> u64 {
         let ops = self.ranks.iter().flat_map(|rank| &rank.ops);
@@ -387,6 +420,16 @@ impl<M> Matching<M> {
         None
     }
 
+    /// Receives that have begun and whose message is not there: sender and tag, and which operation it is.
+    pub fn posted(&self) -> impl Iterator<Item = ((u32, u32), u32)> + '_ {
+        self.posted.iter().flat_map(|(key, ops)| ops.iter().map(|op| (*key, *op)))
+    }
+
+    /// Messages that are there and that no receive has taken: sender and tag, and what was kept.
+    fn kept(&self) -> impl Iterator<Item = ((u32, u32), &M)> {
+        self.arrived.iter().flat_map(|(key, messages)| messages.iter().map(|message| (*key, message)))
+    }
+
     /// A message is there: the receive that takes it, if that has begun already; else the message is kept.
     pub fn arrive(&mut self, from: u32, tag: u32, message: M) -> Option<(u32, M)> {
         if let Some(op) = take(&mut self.posted, (from, tag)) {
@@ -395,6 +438,30 @@ impl<M> Matching<M> {
         self.arrived.entry((from, tag)).or_default().push_back(message);
         None
     }
+}
+
+/// Where ranks wait when nothing happens any more: the first operation of each that has begun and is not over.
+/// Sends of more than `eager` octets wait for a receive; `send` says which operation a kept message is of.
+fn stuck<'a, M: 'a>(
+    schedule: &Schedule,
+    eager: u64,
+    hosts: impl Iterator<Item = &'a Matching<M>>,
+    send: impl Fn(&M) -> u32,
+) -> Vec<(u32, u32)> {
+    let mut all = BTreeSet::new();
+    for (rank, matching) in (0..).zip(hosts) {
+        all.extend(matching.posted().map(|(_, op)| (rank, op)));
+        all.extend(matching.kept().filter_map(|((from, _), message)| {
+            let op = send(message);
+            match schedule.ranks[from as usize].ops[op as usize].action {
+                Action::Send { octets, .. } if octets > eager => Some((from, op)),
+                _ => None,
+            }
+        }));
+    }
+    let mut first: Vec<(u32, u32)> = all.into_iter().collect();
+    first.dedup_by_key(|(rank, _)| *rank);
+    first
 }
 
 fn take<T>(queues: &mut BTreeMap<(u32, u32), VecDeque<T>>, key: (u32, u32)) -> Option<T> {
@@ -412,6 +479,38 @@ mod tests {
 
     fn calculate() -> Action {
         Action::Calculate(Duration::from_ns(1))
+    }
+
+    /// By hand. Two ranks that receive before they send wait for each other, and a third for one of them. With
+    /// one of the sends first all ends, whatever comes in between.
+    #[test]
+    fn receives_that_wait_for_each_other_are_never_over() {
+        let program = |first_sends: bool| {
+            let mut schedule = Schedule::new(3);
+            let send = |to, tag| Action::Send { octets: 8, to, tag };
+            let receive = |from, tag| Action::Receive { octets: 8, from, tag };
+            for (rank, other) in [(0, 1), (1, 0)] {
+                let program = &mut schedule.ranks[rank];
+                let takes = program.push(receive(other, 0));
+                let gives = program.push(send(other, 0));
+                if rank == 1 || !first_sends {
+                    program.wait(gives, Event::End, takes);
+                }
+            }
+            let last = schedule.ranks[1].push(send(2, 3));
+            schedule.ranks[1].wait(last, Event::Begin, 1);
+            schedule.ranks[2].push(calculate());
+            let takes = schedule.ranks[2].push(receive(1, 3));
+            schedule.ranks[2].wait(takes, Event::End, 0);
+            schedule.check().expect("as much is received as sent");
+            schedule
+        };
+        assert_eq!(program(false).never_received(), [(0, 0), (1, 0), (2, 1)]);
+        assert_eq!(program(true).never_received(), []);
+        for ranks in [2, 8] {
+            assert_eq!(collective::allreduce_halving(ranks, 4_096).never_received(), []);
+            assert_eq!(collective::all_to_all(ranks, 64).never_received(), []);
+        }
     }
 
     /// By hand: what does not wait goes together; of what waits for the end of one another one is under way;

@@ -417,25 +417,25 @@ impl TransferPath {
         for (time, _) in bounds.iter_mut().filter(|(_, bound)| !several(*bound)) {
             *time = time.saturating_mul(stripes);
         }
+        let mut asked = 0;
         if !job.operation.is_in_region() {
             // Each Clear_To_Send takes a Slot, and so does Data that is delivered.
             let most = bounds.iter().map(|(time, _)| *time).max().unwrap_or(0);
             bounds.push((self.permitted(job, slots, most / stripes).saturating_mul(stripes), Bound::Window));
-            if job.notify {
-                let asked = self.asking(job, slots);
-                let overtaken = match end.protocol.overtaking() {
-                    // Some that asks may have asked for all.
-                    Some(_) if job.holds_slots(slots, job.state_every > 0) => op_timeout,
-                    _ => 0,
-                };
-                // What is known at the beginning of a Transfer need not be asked for. Where several go at a
-                // time the end of one tells the others as well.
-                let (several, each) = (job.at_a_time(), job.stus(self.stu));
-                let told = several.saturating_sub(1).saturating_mul(spare(slots)).saturating_add(1);
-                let questions = each.saturating_mul(several).saturating_sub(told) / spare(slots);
-                let all = asked.max(overtaken).saturating_mul(questions) / several.max(1);
-                bounds.push((of_transfer(all, job).saturating_mul(stripes), Bound::Slots));
-            }
+            asked = if job.notify { self.asking(job, slots) } else { 0 };
+        }
+        // Some that asks may have asked for all.
+        if end.protocol.overtaking().is_some() && job.holds_slots(slots, job.state_every > 0) {
+            asked = asked.max(op_timeout);
+        }
+        if asked > 0 {
+            // What is known at the beginning of a Transfer need not be asked for. Where several go at a time
+            // the end of one tells the others as well.
+            let (several, each) = (job.at_a_time(), job.stus(self.stu));
+            let told = several.saturating_sub(1).saturating_mul(spare(slots)).saturating_add(1);
+            let questions = each.saturating_mul(several).saturating_sub(told) / spare(slots);
+            let all = asked.saturating_mul(questions) / several.max(1);
+            bounds.push((of_transfer(all, job).saturating_mul(stripes), Bound::Slots));
         }
         bounds.push((self.upper(job, &end.upper, slots).saturating_mul(stripes), Bound::Upper));
         // Of equal ones the first.

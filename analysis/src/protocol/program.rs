@@ -141,6 +141,8 @@ pub struct ProgramSummary {
     pub communication_share: Option<Num>,
     /// Ranks that are not done.
     pub unfinished: u64,
+    /// What these wait for, of the first 64 of them that wait for a message.
+    pub waiting: Vec<WaitingRank>,
     /// When each rank was done, of the first 64 ranks.
     pub rank_us: Vec<Option<Num>>,
     /// Share of the time until then in which it did not compute; `null` likewise.
@@ -149,6 +151,25 @@ pub struct ProgramSummary {
 
 /// Ranks that are listed one by one.
 const RANKS_LISTED: usize = 64;
+/// Ranks of which a terminal is told what they wait for.
+const WAITS_TOLD: usize = 3;
+
+/// A rank that waits for a message at the end of the run: the first of its receives that have begun.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WaitingRank {
+    /// Which.
+    pub rank: u32,
+    /// The rank that sends it, or never does.
+    pub from: u32,
+    /// Its tag.
+    pub tag: u32,
+}
+
+fn waiting(ranks: &[RankStats]) -> impl Iterator<Item = WaitingRank> + '_ {
+    let waits =
+        |rank: &RankStats| rank.waits_for.map(|(from, tag)| WaitingRank { rank: rank.rank, from, tag });
+    ranks.iter().filter_map(waits)
+}
 
 impl ProgramSummary {
     pub(crate) fn new(ranks: &[RankStats]) -> Option<Self> {
@@ -165,6 +186,7 @@ impl ProgramSummary {
             completion_us: last.map(us),
             communication_share: last.and_then(|last| share(mean, last)),
             unfinished: ranks.iter().filter(|rank| rank.end.is_none()).count() as u64,
+            waiting: waiting(ranks).take(RANKS_LISTED).collect(),
             rank_us: listed().map(|rank| rank.end.map(|end| us(end.0))).collect(),
             rank_communication_share: listed().map(own).collect(),
         })
@@ -174,7 +196,18 @@ impl ProgramSummary {
     pub(crate) fn line(&self) -> String {
         let ranks = self.ranks;
         let Some(end) = self.completion_us else {
-            return format!("program of {ranks} ranks: {} not done", count_text(self.unfinished));
+            let waits = self.waiting.iter().take(WAITS_TOLD).map(|&WaitingRank { rank, from, tag }| {
+                format!("rank {rank} waits for a message of rank {from} with tag {tag}")
+            });
+            let mut text = format!("program of {ranks} ranks: {} not done", count_text(self.unfinished));
+            let mut waits: Vec<_> = waits.collect();
+            if self.waiting.len() > WAITS_TOLD {
+                waits.push("and so on".into());
+            }
+            if !waits.is_empty() {
+                text += &format!(": {}", waits.join(", "));
+            }
+            return text;
         };
         let share = self.communication_share.map_or(String::new(), |share| {
             format!("; on average a rank spends {:.2} % of that without computing", 100.0 * share.0)

@@ -22,7 +22,7 @@ struct Kind {
     amiss: &'static [(&'static str, &'static str)],
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
     Kind {
         part: "sessions",
         what: "conduits",
@@ -85,7 +85,16 @@ const KINDS: [Kind; 4] = [
             ("/came_unseen", "of those given up there whole"),
             ("/broken_ends", "broken ends of connections"),
             ("/timeouts", "operations that timed out"),
+            ("/program/unfinished", "ranks that are not done"),
         ],
+    },
+    Kind {
+        part: "programs",
+        what: "messages of a program",
+        wanted: "/messages",
+        there: "/received",
+        all_us: "/completion_us",
+        amiss: &[("/corrupt", "messages that nobody sent"), ("/unfinished", "ranks that are not done")],
     },
 ];
 
@@ -165,12 +174,27 @@ fn time_line(html: &mut Html, run: &Run) {
     if !ends(&open) && !ends(&ended) {
         return;
     }
-    let empty = "No end of a conduit or a connection ended in any variant.";
-    for (series, what) in [
-        (open, "Ends of conduits and connections that are open"),
-        (ended, "Ends that have ended until then, by timeouts or otherwise"),
+    // A point for each bin: of one nothing can be drawn.
+    let one_bin = open.iter().all(|series| series.points.len() < 2);
+    for (series, what, none) in [
+        (
+            open,
+            "Ends of conduits and connections that are open",
+            "No end of a conduit or a connection was open when a time bin was over.",
+        ),
+        (
+            ended,
+            "Ends that have ended until then, by timeouts or otherwise",
+            "No end of a conduit or a connection ended in any variant.",
+        ),
     ] {
         let some = ends(&series);
+        let empty = match some && one_bin {
+            true => {
+                "Without samples (run.sample_every) there is one time bin, which series/conduits.csv has."
+            }
+            false => none,
+        };
         let series = if some { series } else { Vec::new() };
         tables::steps(
             html,
@@ -205,7 +229,7 @@ mod tests {
     /// By hand: two for one wanted, and what the race left behind.
     #[test]
     fn outcomes_in_words() {
-        let [conduits, _, connections, transfers] = &KINDS;
+        let [conduits, _, connections, transfers, programs] = &KINDS;
         let told = json!({"wanted": 1, "conduits": 2, "orphans": 1_960, "leaked_streams": 3});
         assert_eq!(
             outcome(conduits, &told),
@@ -214,6 +238,11 @@ mod tests {
         assert_eq!(outcome(conduits, &json!({"wanted": 2, "conduits": 2, "orphans": 0})), "as wanted");
         let told = json!({"wanted": 5, "up": 3, "half_up": 2, "ended_ends": {"timeout": 1}});
         assert_eq!(outcome(connections, &told), "missing: 2, up at one end only: 2, ends that timed out: 1");
-        assert_eq!(outcome(transfers, &json!({"wanted": 1, "completed": 1, "aborted": {}})), "as wanted");
+        let told = json!({"wanted": 1, "completed": 1, "aborted": {}, "program": {"unfinished": 0}});
+        assert_eq!(outcome(transfers, &told), "as wanted");
+        // Three messages, of which two ranks wait for one another's.
+        let told = json!({"messages": 3, "received": 1, "unfinished": 2});
+        assert_eq!(outcome(programs, &told), "missing: 2, ranks that are not done: 2");
+        assert_eq!(outcome(programs, &json!({"messages": 3, "received": 3, "unfinished": 0})), "as wanted");
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Parts of `summary.json`: where they stand, and the type that is written there.
-const PARTS: [(&str, &str, &str); 59] = [
+const PARTS: [(&str, &str, &str); 61] = [
     ("", "summary.rs", "Summary"),
     ("variants[].", "summary.rs", "VariantSummary"),
     ("measured.", "summary.rs", "MeasuredSummary"),
@@ -53,11 +53,13 @@ const PARTS: [(&str, &str, &str); 59] = [
     ("transfers[].", "protocol/transfer.rs", "TransferSummary"),
     ("transfers[].completion.", "protocol.rs", "TimesSummary"),
     ("transfers[].program.", "protocol/program.rs", "ProgramSummary"),
+    ("transfers[].program.waiting[].", "protocol/program.rs", "WaitingRank"),
     ("transfers[].aborted.", "protocol/transfer.rs", "AbortSummary"),
     ("transfers[].upper.", "protocol/transfer.rs", "UpperSummary"),
     ("translators[].", "protocol/translator.rs", "TranslatorSummary"),
     ("programs[].", "protocol/program.rs", "FlowProgramSummary"),
     ("programs[].", "protocol/program.rs", "ProgramSummary"),
+    ("programs[].waiting[].", "protocol/program.rs", "WaitingRank"),
     ("initialisation[].", "protocol/initialise.rs", "InitialiseSummary"),
     ("initialisation[].held.", "protocol.rs", "TimesSummary"),
     ("hol_blocking.", "summary.rs", "HolSummary"),

@@ -264,7 +264,8 @@ impl TransferJob {
     /// asks itself is not overtaken, and what it learns counts all that went before: if `each` does, none is
     /// held.
     pub fn holds_slots(&self, slots: u16, each: bool) -> bool {
-        self.notify && !each && slots != u16::MAX && !self.operation.is_in_region()
+        let answers = matches!(self.operation, Operation::Get | Operation::FetchOp);
+        self.notify && !each && slots != u16::MAX && !answers
     }
 }
 

@@ -56,7 +56,11 @@ pub fn run(schedule: Arc<Schedule>, parameters: LogGops) -> Result<Completion, O
         return Err(overflow);
     }
     let hosts = &kernel.world.hosts;
+    let Machine { schedule, parameters, .. } = &kernel.world;
+    let books = hosts.iter().map(|host| &host.matching);
+    let stuck = super::stuck(schedule, parameters.eager_octets, books, |message| message.op);
     Ok(Completion {
+        stuck,
         ranks: hosts.iter().map(|host| host.progress.is_done().then_some(host.last)).collect(),
         computed: hosts.iter().map(|host| host.computed).collect(),
         early: None,
@@ -547,7 +551,33 @@ mod tests {
         let mut schedule = Schedule::new(1);
         schedule.ranks[0].push(Action::Receive { octets: 1, from: 0, tag: 0 });
         let done = run(Arc::new(schedule), FAST).unwrap();
-        assert_eq!((done.end(), done.ranks), (None, vec![None]));
+        assert_eq!((done.end(), done.ranks, done.stuck), (None, vec![None], vec![(0, 0)]));
+    }
+
+    /// Two ranks that send long messages before they receive wait in their sends, those that receive first in
+    /// their receives, whatever the rules.
+    #[test]
+    fn who_waits_for_ever_is_told_where() {
+        for (sends_first, eager_octets) in [(true, 7), (false, 7), (false, 8)] {
+            let mut schedule = Schedule::new(3);
+            for (rank, other) in [(0, 1), (1, 0)] {
+                let program = &mut schedule.ranks[rank];
+                program.push(Action::Calculate(Duration::from_ns(1)));
+                let send = Action::Send { octets: 8, to: other, tag: 0 };
+                let receive = Action::Receive { octets: 8, from: other, tag: 0 };
+                let [first, second] = if sends_first { [send, receive] } else { [receive, send] };
+                let first = program.push(first);
+                let second = program.push(second);
+                program.wait(first, super::super::Event::End, 0);
+                program.wait(second, super::super::Event::End, first);
+            }
+            for rules in [Rules::LogGopSim, Rules::Processor, Rules::Pipelined] {
+                let parameters = LogGops { eager_octets, rules, ..FAST };
+                let done = run(Arc::new(schedule.clone()), parameters).unwrap();
+                assert_eq!(done.stuck, [(0, 1), (1, 1)], "{rules:?}");
+                assert!(done.ranks[2].is_some() && done.end().is_none());
+            }
+        }
     }
 
     #[test]

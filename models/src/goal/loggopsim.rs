@@ -112,7 +112,10 @@ pub(super) fn run(schedule: &Schedule, parameters: LogGops) -> Result<Completion
         let last = host.processors.values().max().copied();
         host.progress.is_done().then_some(last.unwrap_or(Time::ZERO))
     };
+    let books = simulator.hosts.iter().map(|host| &host.matching);
+    let stuck = super::stuck(schedule, parameters.eager_octets, books, |send| *send);
     Ok(Completion {
+        stuck,
         ranks: simulator.hosts.iter().map(end).collect(),
         computed: simulator.hosts.iter().map(|host| host.computed).collect(),
         early: simulator.early,

@@ -58,6 +58,8 @@ impl std::error::Error for Overflow {}
 pub struct Completion {
     /// When the last operation of each rank was over; `None`: something still waits.
     pub ranks: Vec<Option<Time>>,
+    /// Where the others wait for ever: rank, and the first of its operations that never ends.
+    pub stuck: Vec<(u32, u32)>,
     /// Time in which each rank computed, on one of its processors or on several.
     pub computed: Vec<Duration>,
     /// The first (rank, operation) that began before an operation of another processor was over that it

@@ -213,6 +213,7 @@ impl Compiler<'_> {
         crate::effect::deeds(self);
         crate::effect::moot(self);
         crate::effect::lanes(self, &config);
+        crate::flow::outranked::warn(self, &config);
         let detectors = crate::check::physics(self, &config);
         let port = |end: (u32, u8)| self.graph.port_name((end.0 as usize, end.1));
         let labels = Labels {

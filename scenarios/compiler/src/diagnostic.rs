@@ -468,6 +468,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("SC121", "more frames at a time than a host has places for"),
     ("SC122", "pools that can fill with packets for each other"),
     ("SC123", "write to a register that no route of the host leads to"),
+    ("SC124", "program whose ranks wait for each other"),
+    ("SC125", "flow that gets nowhere behind a higher priority"),
     ("SW001", "axis that names no value or too many"),
     ("SW002", "axis with bad values"),
     ("SW003", "no such parameter"),

@@ -10,6 +10,7 @@ mod idle;
 mod initialise;
 mod linx;
 mod messages;
+pub(crate) mod outranked;
 mod packets;
 mod place;
 mod program;

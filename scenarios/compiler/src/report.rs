@@ -281,7 +281,10 @@ fn detector_lines(config: &FabricConfig, all: Vec<&fabric::Headroom>) -> Vec<(St
         // Buffers of an output, and crosspoints, have places of their own.
         let shares = switch
             .is_some_and(|switch| matches!(switch.buffering, Buffering::Direct | Buffering::Shared { .. }));
-        let alone = if shares { "; all of this while one port at a time is congested" } else { "" };
+        let alone = match shares {
+            true => "; all of this while packets of an input wait for one port at a time",
+            false => "",
+        };
         let text = format!(
             "{since}{}; after XOFF up to {} (N_hr) of {lengths} from each of {} may still come, which \
              takes {} above the threshold; there are {}{beyond}{crowded}{alone}",

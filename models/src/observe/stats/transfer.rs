@@ -213,6 +213,8 @@ pub struct RankStats {
     pub computed: Duration,
     /// One of its processors computes when the run ends.
     pub computes: bool,
+    /// The first of its receives that have begun and whose message is not there: sender and tag.
+    pub waits_for: Option<(u32, u32)>,
 }
 
 /// What the ends of one flow of Scheduled Transfer have come to at the end of the run.

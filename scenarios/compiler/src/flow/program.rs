@@ -90,6 +90,7 @@ impl Program {
         let (key, spec) = of(flow)?;
         let at = format!("{at}/{key}/program");
         let schedule = schedule(c, &at, spec, ranks.len())?;
+        warn_of_waits(c, &at, &schedule);
         let mut places = Vec::new();
         for (rank, &device) in schedule.ranks.iter().zip(ranks) {
             let to = |op: &models::goal::Op| match op.action {
@@ -161,6 +162,22 @@ fn meet_once(c: &Compiler<'_>, places: &mut [(usize, Destinations)]) {
     for ((_, destinations), peers) in places.iter_mut().zip(peers) {
         *destinations = Destinations::Cycle(Arc::new(peers.into_iter().collect()));
     }
+}
+
+/// Warns of a program whose ranks wait for each other.
+fn warn_of_waits(c: &mut Compiler<'_>, at: &str, schedule: &Schedule) {
+    let stuck = schedule.never_received();
+    let Some(&(rank, op)) = stuck.first() else { return };
+    let Action::Receive { from, tag, .. } = schedule.ranks[rank as usize].ops()[op as usize].action else {
+        unreachable!("only receives wait")
+    };
+    let message = format!(
+        "this program waits for ever, however long the run is: {} never done; rank {rank} waits for a message \
+         of rank {from} with tag {tag}, which is never sent",
+        if stuck.len() == 1 { "1 rank is".into() } else { format!("{} ranks are", stuck.len()) }
+    );
+    let help = "riosim goal tells the line; let one of two ranks send before it receives";
+    c.once(Diagnostic::warning("SC124", at, message).help(help));
 }
 
 fn schedule(c: &mut Compiler<'_>, at: &str, spec: &ProgramSpec, ranks: usize) -> Option<Schedule> {

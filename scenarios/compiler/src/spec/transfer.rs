@@ -241,8 +241,9 @@ pub struct RequestSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndSpec {
-    /// So long after a Transfer began: after the request for it, or, by the other end, after it got memory
-    /// there. A region began when it could be used, or, by the other end, when it got memory there.
+    /// So long after a Transfer began: after it was asked for, also if its request still waits to leave, and
+    /// then never does; or, by the other end, after it got memory there. A region began when it could be
+    /// used, or, by the other end, when it got memory there.
     pub after: Quantity<Picoseconds>,
     /// Which end does it (default from).
     #[serde(default, skip_serializing_if = "Option::is_none")]

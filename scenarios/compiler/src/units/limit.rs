@@ -98,7 +98,9 @@ mod tests {
         assert_eq!(read("< 2 / 3"), Ok((Relation::Below, Amount::Share(ratio(2, 3)))));
         assert_eq!(read("> 1.5 Gb/s"), Ok((Relation::Above, Amount::Rate(1_500_000_000))));
         assert_eq!(read("= 0"), Ok((Relation::Equal, Amount::Number(ratio(0, 1)))));
-        for bad in ["", "<", "fast", "< -1 us", "< 1 parsec", "!= 3", "== 3", "< 0.1 ps", "> 1 2", "< 1/3 us", "1/0"] {
+        for bad in
+            ["", "<", "fast", "< -1 us", "< 1 parsec", "!= 3", "== 3", "< 0.1 ps", "> 1 2", "< 1/3 us", "1/0"]
+        {
             assert!(read(bad).unwrap_err().contains("a requirement is <"), "{bad}");
         }
     }

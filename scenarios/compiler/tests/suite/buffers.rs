@@ -351,7 +351,10 @@ fn two_congested_outputs_need_places_for_two() {
             ]
         }));
         let report = check_report(&plan);
-        assert!(report.contains("all of this while one port at a time is congested"), "{report}");
+        assert!(
+            report.contains("all of this while packets of an input wait for one port at a time"),
+            "{report}"
+        );
         let mut last = Last::default();
         let mut simulation =
             Watched::new(Arc::clone(&plan.variants[0].config), RunOptions::default(), &mut last);

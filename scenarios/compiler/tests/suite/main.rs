@@ -15,6 +15,7 @@ mod linx_frames;
 mod loggopsim;
 mod mutations;
 mod options;
+mod outranked;
 mod plan;
 mod points;
 mod programs;

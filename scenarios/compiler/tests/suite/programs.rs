@@ -3,7 +3,7 @@
 use models::goal::Action;
 use models::goal::collective::allreduce_halving;
 use models::run::{ListKind, PipelineMode};
-use models::sim_core::Duration;
+use models::sim_core::{Duration, Purpose, Stream};
 use models::stats::{ProgramTotals, RankStats, SessionTotals, TransferTotals};
 use models::{Outcome, Progress, RunOptions, Simulation};
 use scenarios::load;
@@ -318,4 +318,75 @@ fn no_message_of_a_program_is_missing_while_others_go_first() {
             assert_eq!((stats.timeouts, stats.exhausted, stats.logged), (0, 0, 0), "{what}");
         }
     }
+}
+
+/// Programs of three ranks whose messages are drawn, each rank in an order of its own: `check` says of a
+/// program that it waits for ever where a rank is not done at the end of a long run, and of no other; and
+/// each rank that waits for a message says for which. A long send waits for nobody's receive.
+#[test]
+fn programs_that_wait_for_ever_are_told_before_they_run() {
+    let mut dead = 0;
+    for seed in 0..60_u64 {
+        let mut stream = Stream::new(seed, "programs", Purpose::ARBITRATION);
+        let mut draw = |below: u64| stream.below(below);
+        let mut ranks = vec![Vec::new(); 3];
+        for tag in 0..2 + draw(4) {
+            let from = draw(3);
+            let to = (from + 1 + draw(2)) % 3;
+            let octets = 8 + 100 * draw(2);
+            ranks[from as usize].push((format!("send {octets}b to {to} tag {tag}"), None));
+            ranks[to as usize].push((format!("recv {octets}b from {from} tag {tag}"), Some((from, tag))));
+        }
+        for rank in &mut ranks {
+            for n in (1..rank.len()).rev() {
+                rank.swap(n, draw(n as u64 + 1) as usize);
+            }
+        }
+        let mut lines = vec!["num_ranks 3".to_owned()];
+        for (rank, ops) in ranks.iter().enumerate() {
+            lines.push(format!("rank {rank} {{"));
+            for (n, (op, _)) in ops.iter().enumerate() {
+                lines.push(format!("o{n}: {op}"));
+                // Some go beside those before them.
+                if n > 0 && draw(5) > 0 {
+                    lines.push(format!("o{n} requires o{}", n - 1));
+                }
+            }
+            lines.push("}".to_owned());
+        }
+        let text = serde_json::to_string(&lines).unwrap();
+        for transport in ["st", "session", "linx"] {
+            let text = format!(
+                r#"{{
+                    "name": "test", "topology": {{"single_switch": {{"ports": 3}}}},
+                    "traffic": [{{"name": "ranks", "from": "all",
+                        "{transport}": {{"program": {{"text": {text}, "eager": 50}}}}}}],
+                    "run": {{"until": "50 ms", "warmup": "0 ps", "sample_every": "off"}}
+                }}"#
+            );
+            let plan = load(&text, "test.json", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+            let told = plan.warnings.items.iter().any(|item| item.code == "SC124");
+            let variant = &plan.variants[0];
+            let mut simulation = Simulation::new(Arc::clone(&variant.config), RunOptions::default(), ());
+            simulation.run(variant.until, u64::MAX);
+            let outcome = simulation.finish().1;
+            let ranks_done = match outcome.totals.one::<TransferTotals>() {
+                Some(totals) => totals.ranks.clone(),
+                None => outcome.totals.one::<ProgramTotals>().expect("one program").ranks.clone(),
+            };
+            assert_eq!(ranks_done.len(), 3);
+            assert_eq!(
+                told,
+                ranks_done.iter().any(|rank| rank.end.is_none()),
+                "{seed} {transport}: {lines:?}"
+            );
+            for (rank, ops) in ranks_done.iter().zip(&ranks) {
+                let waits = rank.waits_for.map(|(from, tag)| (u64::from(from), u64::from(tag)));
+                assert_eq!(waits.is_some(), rank.end.is_none(), "{seed} {transport}: {lines:?}");
+                assert!(waits.is_none() || ops.iter().any(|(_, receives)| *receives == waits));
+            }
+            dead += u64::from(told);
+        }
+    }
+    assert!(dead > 15 && dead < 150, "{dead} of 180 wait for ever");
 }

@@ -36,15 +36,16 @@ pub(super) fn warn(
             c.once(Diagnostic::warning("SC111", place, message).help(help));
         }
     }
-    // With a region one end alone uses Slots of the other up.
-    let Some(way) = scale.way.as_ref().filter(|_| !job.operation.is_in_region()) else { return };
+    let Some(way) = &scale.way else { return };
     let slots = own.slots;
     let found = |message: String, help: &str| {
         Diagnostic::warning("SC110", format!("{at}/st/slots"), message).help(help)
     };
+    // With a region one end alone uses Slots of the other up.
+    let both = !job.operation.is_in_region();
     let one = job.at_a_time() == 1 && !scale.separate_control;
     let quiet = !job.notify && job.state_every == 0;
-    if slots < BOTH_ASK && !(one && (quiet || job.cts_req == 1)) {
+    if both && slots < BOTH_ASK && !(one && (quiet || job.cts_req == 1)) {
         let message = format!(
             "with {} both ends of a connection can wait for Slots at the same time, and neither gets any",
             count(slots.into(), "Slot")
@@ -58,7 +59,7 @@ pub(super) fn warn(
     // wait for Slots as well: each end holds so many back, and those of several Transfers hold up each other.
     let together = job.at_a_time();
     let needed = together.saturating_add(u64::from(BOTH_ASK) - 1);
-    if !config.ordered && u64::from(slots) < needed {
+    if both && !config.ordered && u64::from(slots) < needed {
         let message = format!(
             "with \"doubled\" or \"delayed\" what is not answered counts as under way, {together} Transfers \
              at a time can take all {slots} Slots from each other, and some may be given up"
@@ -68,7 +69,7 @@ pub(super) fn warn(
     }
     // What is no more than the Slots needs no question.
     let all = job.at_a_time().saturating_mul(job.stus(way.stu()));
-    let asks = job.notify && slots != u16::MAX && all > u64::from(slots.saturating_sub(2));
+    let asks = job.holds_slots(slots, false) && all > u64::from(slots.saturating_sub(2));
     let Some(timeout) = config.overtaking().filter(|_| asks) else { return };
     let timeout = Clock(software::ratio(c, device)).fabric(timeout);
     let stus = way.stus_in(timeout);

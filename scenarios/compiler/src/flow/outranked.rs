@@ -1,0 +1,151 @@
+//! Flows of which nothing is sent on, because something of a higher priority always is.
+
+use crate::compiler::Compiler;
+use crate::diagnostic::Diagnostic;
+use models::config::*;
+use models::path::Roads;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A port by which a switch sends on.
+type Output = (u32, u8);
+
+/// Sources that always have a packet to send, and what they leave to others.
+struct Rulers<'a> {
+    config: &'a FabricConfig,
+    /// The other end of the link of each port.
+    wires: BTreeMap<(u32, u8), (u32, u8)>,
+    /// By endpoint.
+    greedy: BTreeMap<u32, Vec<&'a SourceConfig>>,
+    /// Outputs that one of them keeps busy.
+    kept: BTreeMap<Output, Vec<&'a SourceConfig>>,
+}
+
+/// Whether it has something to send from its start to the end of the run.
+fn is_greedy(source: &SourceConfig) -> bool {
+    let goes_on = source.goes_on && source.limit == u64::MAX;
+    goes_on && matches!(source.arrivals, Arrivals::Saturated { .. }) && source.priority <= HIGHEST
+}
+
+/// Priorities above it are virtual channels.
+const HIGHEST: u8 = PRIORITIES as u8 - 1;
+
+/// Whether packets of `ruler` always go before those of `other`, as long as there are any.
+fn outranks(ruler: &SourceConfig, other: &SourceConfig) -> bool {
+    other.priority < ruler.priority && ruler.start <= other.start
+}
+
+impl<'a> Rulers<'a> {
+    fn new(config: &'a FabricConfig) -> Self {
+        let wires = config.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]).collect();
+        let mut greedy: BTreeMap<u32, Vec<&SourceConfig>> = BTreeMap::new();
+        for source in config.sources.iter().filter(|source| is_greedy(source)) {
+            greedy.entry(source.endpoint).or_default().push(source);
+        }
+        let mut all = Self { config, wires, greedy, kept: BTreeMap::new() };
+        all.keep();
+        all
+    }
+
+    /// Finds the outputs of which a source has all of the time: it is alone at its endpoint, sends to one
+    /// other, and its link brings packets as fast as the output sends them on.
+    fn keep(&mut self) {
+        let mut senders: BTreeMap<u32, usize> = BTreeMap::new();
+        for source in &self.config.sources {
+            *senders.entry(source.endpoint).or_default() += 1;
+        }
+        for agent in &self.config.agents {
+            *senders.entry(agent.device).or_default() += 1;
+        }
+        let roads = Roads::new(self.config);
+        let mut known = BTreeMap::new();
+        for source in self.greedy.values().flatten() {
+            let (Destinations::Fixed(to), Sizes::Fixed(size)) = (&source.destinations, &source.sizes) else {
+                continue;
+            };
+            let path = roads.path(source.endpoint, *to).map(|path| path.at(source.priority));
+            let Some(path) = path.filter(|path| senders[&source.endpoint] == 1 && path.hops.len() > 1) else {
+                continue;
+            };
+            let packet = [size.wire.into()];
+            if path.sustained(&packet, &mut known) <= path.hops[1].busy(&packet)
+                && let Some(output) = self.way(source.endpoint, *to).first()
+            {
+                self.kept.entry(*output).or_default().push(source);
+            }
+        }
+    }
+
+    /// The outputs by which packets of an endpoint reach an id; none if they do not.
+    fn way(&self, from: u32, to: u32) -> Vec<Output> {
+        let (mut at, mut outputs) = ((from, 0), Vec::new());
+        for _ in 0..self.config.devices.len() {
+            let Some(&(device, _)) = self.wires.get(&at) else { break };
+            let DeviceModel::Switch(switch) = &self.config.devices[device as usize].model else {
+                return outputs;
+            };
+            let egress = switch.routes.entries.get(to as usize).map(|route| &route.egress);
+            let Some(&Egress::Port(port)) = egress else { break };
+            at = (device, port);
+            outputs.push(at);
+        }
+        Vec::new()
+    }
+
+    /// Whose packets go before those of a source: where, and of which source. At its endpoint (no output), or
+    /// at an output that all of them pass.
+    fn over(&self, source: &SourceConfig) -> Option<(Option<Output>, &'a SourceConfig)> {
+        let here = self.greedy.get(&source.endpoint).into_iter().flatten();
+        if let Some(ruler) = here.copied().find(|ruler| outranks(ruler, source)) {
+            return Some((None, ruler));
+        }
+        let mut common: Option<BTreeSet<Output>> = None;
+        for id in source.destinations.listed()? {
+            let way: BTreeSet<Output> = self.way(source.endpoint, *id).into_iter().collect();
+            common = Some(common.map_or_else(|| way.clone(), |common| &common & &way));
+        }
+        common?.into_iter().find_map(|output| {
+            let ruler = self.kept.get(&output)?.iter().find(|ruler| outranks(ruler, source))?;
+            Some((Some(output), *ruler))
+        })
+    }
+}
+
+/// Warns of flows all of whose packets stand behind others of a higher priority for as long as the run lasts.
+/// Backpressure can stop those others, and so can faults: where there are any, nothing is said.
+pub(crate) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
+    let stages = |device: &DeviceConfig| match &device.model {
+        DeviceModel::Switch(switch) => switch.detector.is_some() || !switch.port_rules.is_empty(),
+        DeviceModel::Endpoint(_) => false,
+    };
+    if !config.faults.is_empty() || !config.sources.iter().any(is_greedy) || config.devices.iter().any(stages)
+    {
+        return;
+    }
+    let rulers = Rulers::new(config);
+    let mut flows: BTreeMap<u16, Vec<&SourceConfig>> = BTreeMap::new();
+    for source in &config.sources {
+        flows.entry(source.flow).or_default().push(source);
+    }
+    for (flow, sources) in flows {
+        let over: Option<Vec<_>> = sources.iter().map(|source| rulers.over(source)).collect();
+        let Some(&(place, ruler)) = over.as_ref().and_then(|all| all.first()) else { continue };
+        let name = &config.flows[usize::from(flow)].name;
+        let (whose, from) =
+            (&config.flows[usize::from(ruler.flow)].name, &config.devices[ruler.endpoint as usize].path);
+        let where_ = match place {
+            None => format!("\"{from}\" always has packets of \"{whose}\" to send"),
+            Some((device, port)) => {
+                let output = c.graph.port_name((device as usize, port));
+                format!("packets of \"{whose}\" from \"{from}\" keep \"{output}\" busy")
+            }
+        };
+        let message = format!(
+            "nothing of \"{name}\" gets on: {where_}, which have a higher priority and no end{}",
+            if sources.len() > 1 { "; so it is at each of its sources" } else { "" }
+        );
+        let at = c.spec.traffic.iter().position(|own| own.name == *name);
+        let at = at.map_or("/traffic".to_owned(), |n| format!("/traffic/{n}"));
+        let help = "the same priority, a load of less than 1, or an end (stop, limit) of the other flow";
+        c.once(Diagnostic::warning("SC125", at, message).help(help));
+    }
+}
