@@ -755,10 +755,20 @@ fn programs_are_timed() {
     let output = run(early, &[]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("(10000 ps)"));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("line 4: begins before what it waits for on another processor is over"), "{said}");
+    assert!(said.contains("line 4: begins before what it waits for is over"), "{said}");
     let output = run(early, &["--rules", "processor"]);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert!(String::from_utf8(output.stdout).unwrap().contains("(15000 ps)"));
+    // Both receive before they send.
+    let dead = "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: send 8b to 1\nb requires a\n}\n\
+                rank 1 {\na: calc 5\nb: recv 8b from 0\nc: send 8b to 0\nb requires a\nc requires b\n}";
+    for rules in ["loggopsim", "processor", "pipelined"] {
+        let output = run(dead, &["--rules", rules]);
+        assert_eq!(output.status.code(), Some(3), "{rules}");
+        assert!(String::from_utf8(output.stdout).unwrap().ends_with("\n2 ranks wait for ever\n"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.ends_with("x.goal: line 3: rank 0 waits here for ever\n"), "{said}");
+    }
 }
 
 /// A scenario says who opens, by which algorithm, and what goes wrong; every bad ending has its path.

@@ -128,7 +128,7 @@ fn metrics_that_results_do_not_have_are_refused() {
         let (_, err) = home.ends(&[verb, "x.json"], 2);
         assert!(err.contains("SC103") && err.contains("/require/0/godput: there is no metric"), "{err}");
         assert!(err.contains("did you mean \"goodput\"?"), "{err}");
-        assert!(err.contains("SC104") && err.contains("/require/0/p99: \"< 80 %\" is a percentage"), "{err}");
+        assert!(err.contains("SC104") && err.contains("/require/0/p99: \"< 80 %\" is a share"), "{err}");
         assert!(err.contains("allowed: a time"), "{err}");
     }
     let mut value = with(json!([{"link": "all", "use": "< 80 %"}]));

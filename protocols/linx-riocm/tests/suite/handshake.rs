@@ -287,3 +287,50 @@ fn nothing_is_sent_while_the_link_is_down() {
     y.node.handle_link(ms(900), true);
     assert!(y.node.is_drained(), "no change, no effect");
 }
+
+/// A way on which an answer takes longer than from one REQ to the next. Who has been acknowledged begins a new
+/// attempt with each REQ, so no answer would ever be to the present one: answers to attempts that were given up
+/// say that they are only late, and the attempt stays. Ends that begin at once are up after four ways at most.
+#[test]
+fn answers_that_take_longer_than_a_request_period_connect_all_the_same() {
+    let period = Options::default().request_period;
+    for percent in [10, 40, 60, 90, 130, 170, 210, 260, 310, 390, 450] {
+        let mut ends = [(1, 2, 0x1234), (2, 1, 0x2345)].map(|(own, other, cid)| {
+            let peer = Peer { generation: 7 * own as u8, ..Peer::new(other) };
+            let mut end = End::new(own, cid, peer, Options::default());
+            end.node.connect(0, end.id);
+            end
+        });
+        let delay = period * percent / 100;
+        let mut wire: Vec<(u64, usize, String)> = Vec::new();
+        let (mut now, mut told) = (0, vec![]);
+        while now < 40 * period {
+            for (side, end) in ends.iter_mut().enumerate() {
+                end.wait(now);
+                let here = wire.extract_if(.., |(at, to, _)| (*at, *to) == (now, side));
+                here.for_each(|(.., frame)| end.hear(&frame));
+                wire.extend(end.sent().into_iter().map(|frame| (now + delay, 1 - side, frame)));
+                told.extend(end.told().into_iter().map(|event| (now, event)));
+            }
+            let timers = ends.iter().filter_map(|end| end.node.poll_timeout());
+            let next = wire.iter().map(|flight| flight.0).chain(timers);
+            now = next.filter(|&at| at > now).min().unwrap();
+        }
+        assert_eq!(told.len(), 2, "{percent} %: {told:?}");
+        assert!(told.iter().all(|(at, event)| event == "Up" && *at <= 4 * delay), "{percent} %: {told:?}");
+        are_crossed(&ends[0], &ends[1]);
+    }
+}
+
+/// What a node sends without a connection is counted, and nothing else; each frame of a message is one of data.
+#[test]
+fn messages_are_counted_with_and_without_a_connection() {
+    let mut end = End::y(Options::default());
+    end.node.transmit(0, end.id, 5, 9, &pay(8, 0));
+    assert_eq!((end.sent(), end.node.counters().not_connected), (vec![], 1));
+    let mut end = End::connected(Options::default());
+    // An MTU of 128 takes three frames for 300 octets.
+    end.node.transmit(0, end.id, 5, 9, &pay(300, 0));
+    let counters = end.node.counters().clone();
+    assert_eq!((end.sent().len(), counters.sent_data, counters.not_connected), (3, 3, 0));
+}

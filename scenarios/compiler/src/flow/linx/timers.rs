@@ -1,4 +1,4 @@
-//! Supervision that is over before a heartbeat can be there.
+//! Periods of LINX that are over before a heartbeat, or the answer to a request, can be there.
 
 use crate::compiler::Compiler;
 use crate::diagnostic::Diagnostic;
@@ -17,14 +17,33 @@ use std::collections::BTreeMap;
 struct End<'a> {
     agent: &'a AgentConfig,
     node: &'a LinxConfig,
-    /// Octets of the packets of a heartbeat, without what a link adds.
+    /// Octets of the packets of a heartbeat, of a REQ and of its ACK, without what a link adds.
     heartbeat: Vec<u32>,
+    request: Vec<u32>,
+    ack: Vec<u32>,
+}
+
+/// Where one of all pairs of ends lacks most.
+#[derive(Default)]
+struct Worst<'a> {
+    lack: u64,
+    found: Option<([&'a End<'a>; 2], [u64; 2])>,
+}
+
+impl<'a> Worst<'a> {
+    /// Something takes so long there, within another time.
+    fn note(&mut self, ends: [&'a End<'a>; 2], takes: u64, within: u64) {
+        let lack = takes.saturating_sub(within);
+        if lack > self.lack {
+            *self = Self { lack, found: Some((ends, [takes, within])) };
+        }
+    }
 }
 
 /// Warns of connections that cannot last: both ends give each other up before a heartbeat of both can be
 /// there. Each waits for the first one from when it came up itself. By how much the end that came up first
 /// waits longer, the other one waits less: together it is a way there and a way back. Of all such connections
-/// the one that lacks most.
+/// the one that lacks most; and likewise of those of which an end asks again before it can have an answer.
 pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
     let parts = config.agents.iter().flat_map(|agent| agent.parts.iter().map(move |part| (agent, part)));
     let nodes = parts.filter_map(|(agent, part)| match &part.protocol {
@@ -36,24 +55,41 @@ pub(in crate::flow) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
         return;
     }
     let (extremes, mut roads) = (Extremes::of(config), None);
-    let mut worst = (0, None);
+    let [mut short, mut hasty] = [Worst::default(), Worst::default()];
     for (&(flow, own), end) in &ends {
         for &peer in end.node.peers.iter().filter(|&&peer| peer > own) {
             let Some(other) = ends.get(&(flow, peer)) else { continue };
-            let within = patience([end, other]);
+            let (within, again) = (patience([end, other]), end.asks_again().min(other.asks_again()));
             // Ways are followed only where one can be too long: there are many.
-            if extremes.beats([end, other]) <= within {
-                continue;
+            if extremes.beats([end, other]) > within {
+                let roads = roads.get_or_insert_with(|| Roads::new(config));
+                if let Some(takes) = beats(roads, [end, other]) {
+                    short.note([end, other], takes, within);
+                }
             }
-            let roads = roads.get_or_insert_with(|| Roads::new(config));
-            let Some(takes) = beats(roads, [end, other]) else { continue };
-            let lack = takes.saturating_sub(within);
-            if lack > worst.0 {
-                worst = (lack, Some(([end, other], takes, within)));
+            if extremes.answer([end, other]) > again {
+                let roads = roads.get_or_insert_with(|| Roads::new(config));
+                for pair in [[end, other], [other, end]] {
+                    if let Some(takes) = answer(roads, pair) {
+                        hasty.note(pair, takes, pair[0].asks_again());
+                    }
+                }
             }
         }
     }
-    let Some((ends, takes, within)) = worst.1 else { return };
+    if let Some((ends, [takes, again])) = hasty.found {
+        let [from, to] = ends.map(|end| &c.graph.nodes[end.agent.device as usize].name);
+        let message = format!(
+            "\"{from}\" repeats a request for a connection after {}, and the answer of \"{to}\" takes {} at \
+             least: ends that do not begin at once can end each other's connections, again and again",
+            time_text(again),
+            time_text(takes)
+        );
+        let at = format!("{}/linx/request_period", c.devices[ends[0].agent.device as usize].origin);
+        let help = "a longer request_period, less jitter, or faster hosts";
+        c.once(Diagnostic::warning("SC118", at, message).help(help));
+    }
+    let Some((ends, [takes, within])) = short.found else { return };
     let [from, to] = ends.map(|end| &c.graph.nodes[end.agent.device as usize].name);
     let message = format!(
         "a heartbeat from \"{from}\" to \"{to}\" and one back take {} at least, and both ends together wait \
@@ -71,8 +107,18 @@ impl<'a> End<'a> {
             Carrier::Message { segment, .. } => Carried::Message { segment: segment.into() },
             _ => Carried::Stream { mtu: agent.mtu.octets() as u32 },
         };
-        let packets = messages::packets(carried, Kind::Heartbeat.header_octets() as u32);
-        Some(End { agent, node, heartbeat: messages::octets_of(packets, agent.ids)? })
+        let packets = |kind: Kind| {
+            messages::octets_of(messages::packets(carried, kind.header_octets() as u32), agent.ids)
+        };
+        let [heartbeat, request, ack] = [Kind::Heartbeat, Kind::Request, Kind::Ack].map(packets);
+        Some(End { agent, node, heartbeat: heartbeat?, request: request?, ack: ack? })
+    }
+
+    /// When it sends a REQ again at the earliest, ps of the fabric.
+    fn asks_again(&self) -> u64 {
+        let options = &self.node.options;
+        let earlier = options.jitter.iter().copied().min().unwrap_or(0).min(0);
+        Clock(self.agent.clock).fabric(options.request_period.saturating_add_signed(earlier))
     }
 }
 
@@ -80,6 +126,12 @@ impl Extremes {
     /// What a heartbeat of each end takes at most until the other has it, ps.
     fn beats(&self, ends: [&End<'_>; 2]) -> u64 {
         let ways = ends.map(|end| self.way(&end.heartbeat).saturating_add(self.host));
+        ways[0].saturating_add(ways[1])
+    }
+
+    /// What a REQ of one end and the ACK of the other take at most, in either order, ps.
+    fn answer(&self, ends: [&End<'_>; 2]) -> u64 {
+        let ways = ends.map(|end| self.way(&end.request).max(self.way(&end.ack)).saturating_add(self.host));
         ways[0].saturating_add(ways[1])
     }
 }
@@ -93,13 +145,23 @@ fn patience(ends: [&End<'_>; 2]) -> u64 {
     times[0].saturating_add(times[1])
 }
 
+/// What these packets take without competition from one end until the other has them, ps.
+fn one_way(roads: &Roads<'_>, [from, to]: [&End<'_>; 2], (packets, priority): (&[u32], u8)) -> Option<u64> {
+    let links = way(roads, (from.agent.device, u32::from(to.node.node)), priority, packets)?;
+    let [own, peer] = [from, to].map(|end| Software::shortest(&end.agent.host));
+    Some(links.saturating_add(own.tx).saturating_add(peer.rx))
+}
+
 /// What a heartbeat of each end takes without competition until the other has it, ps.
-fn beats(roads: &Roads<'_>, ends: [&End<'_>; 2]) -> Option<u64> {
-    let one_way = |from: &End<'_>, to: &End<'_>| {
-        let between = (from.agent.device, u32::from(to.node.node));
-        let links = way(roads, between, from.node.heartbeat_priority, &from.heartbeat)?;
-        let [own, peer] = [from, to].map(|end| Software::shortest(&end.agent.host));
-        Some(links.saturating_add(own.tx).saturating_add(peer.rx))
-    };
-    Some(one_way(ends[0], ends[1])?.saturating_add(one_way(ends[1], ends[0])?))
+fn beats(roads: &Roads<'_>, [one, other]: [&End<'_>; 2]) -> Option<u64> {
+    let beat =
+        |from: &End<'_>, to| one_way(roads, [from, to], (&from.heartbeat, from.node.heartbeat_priority));
+    Some(beat(one, other)?.saturating_add(beat(other, one)?))
+}
+
+/// What a REQ of the first end and the ACK of the other take without competition, ps.
+fn answer(roads: &Roads<'_>, [one, other]: [&End<'_>; 2]) -> Option<u64> {
+    let there = one_way(roads, [one, other], (&one.request, one.node.connection_priority))?;
+    let back = one_way(roads, [other, one], (&other.ack, other.node.connection_priority))?;
+    Some(there.saturating_add(back))
 }
