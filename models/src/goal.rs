@@ -298,8 +298,8 @@ impl Schedule {
         Ok(())
     }
 
-    /// Receives whose message never comes, the first of each rank, by a run in which nothing takes time, sends
-    /// wait for nobody, and ranks go on as far as they can, one after the other. Of a program that
+    /// Receives whose message never comes, the first of each rank, by a run in which nothing takes time,
+    /// sends wait for nobody, and ranks go on as far as they can, one after the other. Of a program that
     /// [`check`](Self::check) lets pass, only the order in which receives of one sender and tag begin could
     /// change that.
     pub fn never_received(&self) -> Vec<(u32, u32)> {
@@ -440,8 +440,9 @@ impl<M> Matching<M> {
     }
 }
 
-/// Where ranks wait when nothing happens any more: the first operation of each that has begun and is not over.
-/// Sends of more than `eager` octets wait for a receive; `send` says which operation a kept message is of.
+/// Where ranks wait when nothing happens any more: the first operation of each that has begun and is not
+/// over. Sends of more than `eager` octets wait for a receive; `send` says which operation a kept message is
+/// of.
 fn stuck<'a, M: 'a>(
     schedule: &Schedule,
     eager: u64,
@@ -481,8 +482,8 @@ mod tests {
         Action::Calculate(Duration::from_ns(1))
     }
 
-    /// By hand. Two ranks that receive before they send wait for each other, and a third for one of them. With
-    /// one of the sends first all ends, whatever comes in between.
+    /// By hand. Two ranks that receive before they send wait for each other, and a third for one of them.
+    /// With one of the sends first all ends, whatever comes in between.
     #[test]
     fn receives_that_wait_for_each_other_are_never_over() {
         let program = |first_sends: bool| {

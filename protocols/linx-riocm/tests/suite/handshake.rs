@@ -288,9 +288,10 @@ fn nothing_is_sent_while_the_link_is_down() {
     assert!(y.node.is_drained(), "no change, no effect");
 }
 
-/// A way on which an answer takes longer than from one REQ to the next. Who has been acknowledged begins a new
-/// attempt with each REQ, so no answer would ever be to the present one: answers to attempts that were given up
-/// say that they are only late, and the attempt stays. Ends that begin at once are up after four ways at most.
+/// A way on which an answer takes longer than from one REQ to the next. Who has been acknowledged begins a
+/// new attempt with each REQ, so no answer would ever be to the present one: answers to attempts that were
+/// given up say that they are only late, and the attempt stays. Ends that begin at once are up after four
+/// ways at most.
 #[test]
 fn answers_that_take_longer_than_a_request_period_connect_all_the_same() {
     let period = Options::default().request_period;
@@ -322,7 +323,8 @@ fn answers_that_take_longer_than_a_request_period_connect_all_the_same() {
     }
 }
 
-/// What a node sends without a connection is counted, and nothing else; each frame of a message is one of data.
+/// What a node sends without a connection is counted, and nothing else; each frame of a message is one of
+/// data.
 #[test]
 fn messages_are_counted_with_and_without_a_connection() {
     let mut end = End::y(Options::default());
@@ -331,6 +333,6 @@ fn messages_are_counted_with_and_without_a_connection() {
     let mut end = End::connected(Options::default());
     // An MTU of 128 takes three frames for 300 octets.
     end.node.transmit(0, end.id, 5, 9, &pay(300, 0));
-    let counters = end.node.counters().clone();
+    let counters = *end.node.counters();
     assert_eq!((end.sent().len(), counters.sent_data, counters.not_connected), (3, 3, 0));
 }

@@ -172,8 +172,8 @@ fn warn_of_waits(c: &mut Compiler<'_>, at: &str, schedule: &Schedule) {
         unreachable!("only receives wait")
     };
     let message = format!(
-        "this program waits for ever, however long the run is: {} never done; rank {rank} waits for a message \
-         of rank {from} with tag {tag}, which is never sent",
+        "this program waits for ever, however long the run is: {} never done; rank {rank} waits for a \
+         message of rank {from} with tag {tag}, which is never sent",
         if stuck.len() == 1 { "1 rank is".into() } else { format!("{} ranks are", stuck.len()) }
     );
     let help = "riosim goal tells the line; let one of two ranks send before it receives";

@@ -347,7 +347,9 @@ fn requests_that_are_repeated_before_their_answer_are_told() {
             "name": "t", "seed": seed,
             "topology": {"single_switch": {"ports": 2}},
             "endpoint": {"linx": {"request_period": format!("{period} ps")}},
-            "traffic": [{"name": "f", "from": "ep/0", "to": "ep/1", "linx": {"spread": format!("{period} ps")}}],
+            "traffic": [{
+                "name": "f", "from": "ep/0", "to": "ep/1", "linx": {"spread": format!("{period} ps")}
+            }],
             "run": {"until": "100 us", "warmup": "0 ps", "sample_every": "off"}
         });
         let plan = load(&value.to_string(), "t.json", &[]);
