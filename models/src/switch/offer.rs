@@ -106,9 +106,12 @@ impl<S: Ports> Switch<S> {
         }
         while let Some(n) = rivals.pop() {
             let rank = self.rank_of(links, cx, base + n, lane);
-            // Who waits for something else than this input has been tried, and will be woken by that.
-            let channels = links.ports[(base + n).index()].tx.clock.blocked() & CHANNELS != 0;
-            if rank < PRIORITIES || own.has(n) || channels || !self.choose_together.is_empty() {
+            // Who waits for something else than this input has been tried, and will be woken by that: but not
+            // whose link has begun to recover since it was tried, and who does not wait for credit yet.
+            let tx = &links.ports[(base + n).index()].tx;
+            let channels = tx.clock.blocked() & CHANNELS != 0;
+            let gated = tx.clock.blocked() != 0 && !tx.credit_waiting;
+            if rank < PRIORITIES || own.has(n) || channels || gated || !self.choose_together.is_empty() {
                 ranks[rank] |= S::one(n);
             }
         }

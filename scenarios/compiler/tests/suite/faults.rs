@@ -253,3 +253,59 @@ fn a_link_that_comes_back_tells_what_was_freed_meanwhile() {
         }
     }
 }
+
+/// Arrivals by flow: how many, and the last.
+#[derive(Default)]
+struct ByFlow([(u32, u64); 2]);
+
+impl Probe for ByFlow {
+    fn delivered(&mut self, delivery: &Delivery) {
+        let (count, last) = &mut self.0[usize::from(delivery.flow)];
+        (*count, *last) = (*count + 1, delivery.at.0);
+    }
+}
+
+/// An output idles because its input is read for another one when its link goes down, and the input can be
+/// read again before the link is back. What waits for it starts then all the same, as a packet does that comes
+/// while the link is down: after outages of one end the last packet is there at one time, whenever they began.
+#[test]
+fn an_outage_does_not_make_an_output_forget_its_input() {
+    let arrived = |at: u64, lasts: u64, granularity: &str| {
+        let link = |a: &str, b: &str, width: &str| json!({"a": a, "b": b, "set": {"width": width}});
+        let flow = |name: &str, to: &str, size: u64, priority: u64, limit: u64| {
+            json!({"name": name, "from": "a", "to": to, "size": size, "priority": priority, "limit": limit,
+                   "arrivals": {"saturated": {}}})
+        };
+        let text = json!({
+            "name": "test",
+            "topology": {"explicit": {
+                "devices": [{"name": "s", "ports": 3}, {"name": "a"}, {"name": "b"}, {"name": "c"}],
+                "links": [link("a", "s:0", "4x"), link("b", "s:1", "1x"), link("c", "s:2", "1x")]
+            }},
+            "links": {"granularity": granularity},
+            "run": {"until": "1 ms", "warmup": "0 ps", "stall_after": "off"},
+            "traffic": [flow("big", "c", 256, 2, 2), flow("x", "b", 8, 0, 1)],
+            "faults": {"outages": [{"link": "s:1", "at": format!("{at} ns"), "for": format!("{lasts} ns")}]}
+        });
+        let plan = load(&text.to_string(), "test.json", &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+        let variant = &plan.variants[0];
+        let mut arrived = ByFlow::default();
+        let mut simulation = Watched::new(variant.config.clone(), RunOptions::default(), &mut arrived);
+        simulation.run(variant.until, u64::MAX);
+        simulation.finish();
+        let [(big, _), (x, last)] = arrived.0;
+        assert_eq!((big, x), (2, 1), "an outage of {lasts} ns at {at} ns, {granularity}");
+        last
+    };
+    for granularity in ["packet", "symbol"] {
+        // The packet comes while the link is down, and finds nobody in front of it.
+        let back = 20_000;
+        let there = arrived(100, back - 100, granularity);
+        for at in (150..1_100).step_by(50) {
+            assert_eq!(arrived(at, back - at, granularity), there, "at {at} ns, {granularity}");
+            for lasts in [300, 1_000, 2_000] {
+                arrived(at, lasts, granularity);
+            }
+        }
+    }
+}
