@@ -232,6 +232,31 @@ impl Rank {
         waits
     }
 
+    /// Its operations, each behind all that it waits for.
+    fn order(&self) -> Vec<u32> {
+        let mut order = Vec::new();
+        self.in_order(|op| order.push(op));
+        order
+    }
+
+    /// Whether `op` begins only when `before` is over, whatever else takes how long; `left` operations may be
+    /// looked at.
+    fn waits_for_end(&self, op: u32, before: u32, left: &mut usize) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut next: Vec<u32> = self.waiting(before, Event::End).collect();
+        while let Some(at) = next.pop() {
+            if at == op {
+                return true;
+            }
+            if seen.insert(at) {
+                let Some(rest) = left.checked_sub(1) else { return false };
+                *left = rest;
+                next.extend(self.after[at as usize].iter().map(|&(_, after)| after));
+            }
+        }
+        false
+    }
+
     /// An operation in a circle, if there is one.
     fn circle(&self) -> Option<u32> {
         let waits = self.in_order(|_| {});
@@ -249,6 +274,9 @@ impl Rank {
         Some(at)
     }
 }
+
+/// Operations that are looked at to find out in which order others begin.
+const LOOKED_AT: usize = 1_000_000;
 
 /// A program: what every rank does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -301,7 +329,7 @@ impl Schedule {
     /// Receives whose message never comes, the first of each rank, by a run in which nothing takes time,
     /// sends wait for nobody, and ranks go on as far as they can, one after the other. Of a program that
     /// [`check`](Self::check) lets pass, only the order in which receives of one sender and tag begin could
-    /// change that.
+    /// change that: see [`receives_in_order`](Self::receives_in_order).
     pub fn never_received(&self) -> Vec<(u32, u32)> {
         let mut hosts: Vec<_> =
             self.ranks.iter().map(|rank| (Progress::new(rank), Matching::default())).collect();
@@ -329,6 +357,22 @@ impl Schedule {
             Some((rank, matching.posted().map(|(_, op)| op).min()?))
         };
         (0..).zip(&hosts).filter_map(waits).collect()
+    }
+
+    /// Whether receives of one sender and tag can begin in one order alone, because each waits for the end of
+    /// the one before it. `false` also if that takes too long to find out.
+    pub fn receives_in_order(&self) -> bool {
+        let mut left = LOOKED_AT;
+        self.ranks.iter().all(|rank| {
+            let mut last: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+            rank.order().into_iter().all(|op| match rank.ops[op as usize].action {
+                Action::Receive { from, tag, .. } => match last.insert((from, tag), op) {
+                    Some(before) => rank.waits_for_end(op, before, &mut left),
+                    None => true,
+                },
+                _ => true,
+            })
+        })
     }
 
     /// Octets sent by all ranks.

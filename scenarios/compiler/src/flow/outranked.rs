@@ -46,32 +46,42 @@ impl<'a> Rulers<'a> {
         all
     }
 
-    /// Finds the outputs of which a source has all of the time: it is alone at its endpoint, sends to one
-    /// other, and its link brings packets as fast as the output sends them on.
+    /// Finds the outputs of which a source has all of the time: nothing at its endpoint goes before it or in
+    /// turn with it, it sends to one other, and its link brings packets as fast as the output sends them on,
+    /// undisturbed by acknowledgements of what comes the other way.
     fn keep(&mut self) {
-        let mut senders: BTreeMap<u32, usize> = BTreeMap::new();
-        for source in &self.config.sources {
-            *senders.entry(source.endpoint).or_default() += 1;
+        // Hosts answer, and packets of traces go where nobody knows.
+        let heard: BTreeSet<u32> =
+            self.config.sources.iter().flat_map(|own| own.destinations.ids()).collect();
+        let replayed = self.config.sources.iter().any(|own| matches!(own.destinations, Destinations::Replay));
+        if replayed || !self.config.agents.is_empty() {
+            return;
         }
-        for agent in &self.config.agents {
-            *senders.entry(agent.device).or_default() += 1;
-        }
+        let is_heard = |endpoint: u32| {
+            let owner = |id: &u32| self.config.owners.get(*id as usize);
+            heard.iter().any(|id| owner(id).is_none_or(|owner| *owner == endpoint || *owner == NO_OWNER))
+        };
         let roads = Roads::new(self.config);
         let mut known = BTreeMap::new();
         for source in self.greedy.values().flatten() {
             let (Destinations::Fixed(to), Sizes::Fixed(size)) = (&source.destinations, &source.sizes) else {
                 continue;
             };
+            let at_endpoint = self.config.sources.iter().filter(|own| own.endpoint == source.endpoint);
+            let rivals = at_endpoint.filter(|own| !outranks(source, own)).count();
             let path = roads.path(source.endpoint, *to).map(|path| path.at(source.priority));
-            let Some(path) = path.filter(|path| senders[&source.endpoint] == 1 && path.hops.len() > 1) else {
-                continue;
-            };
+            let Some(path) = path.filter(|path| rivals == 1 && path.hops.len() > 1) else { continue };
             let packet = [size.wire.into()];
-            if path.sustained(&packet, &mut known) <= path.hops[1].busy(&packet)
+            if !is_heard(source.endpoint)
+                && path.sustained(&packet, &mut known) <= path.hops[1].busy(&packet)
                 && let Some(output) = self.way(source.endpoint, *to).first()
             {
                 self.kept.entry(*output).or_default().push(source);
             }
+        }
+        // Whoever goes first there has it.
+        for rulers in self.kept.values_mut() {
+            rulers.sort_by_key(|source| std::cmp::Reverse(source.priority));
         }
     }
 
@@ -94,8 +104,8 @@ impl<'a> Rulers<'a> {
     /// Whose packets go before those of a source: where, and of which source. At its endpoint (no output), or
     /// at an output that all of them pass.
     fn over(&self, source: &SourceConfig) -> Option<(Option<Output>, &'a SourceConfig)> {
-        let here = self.greedy.get(&source.endpoint).into_iter().flatten();
-        if let Some(ruler) = here.copied().find(|ruler| outranks(ruler, source)) {
+        let here = self.greedy.get(&source.endpoint).into_iter().flatten().copied();
+        if let Some(ruler) = here.filter(|ruler| outranks(ruler, source)).max_by_key(|ruler| ruler.priority) {
             return Some((None, ruler));
         }
         let mut common: Option<BTreeSet<Output>> = None;
@@ -117,7 +127,13 @@ pub(crate) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
         DeviceModel::Switch(switch) => switch.detector.is_some() || !switch.port_rules.is_empty(),
         DeviceModel::Endpoint(_) => false,
     };
-    if !config.faults.is_empty() || !config.sources.iter().any(is_greedy) || config.devices.iter().any(stages)
+    let damaged =
+        |damage: &Damage| damage.errors.is_some() || !damage.packets.is_empty() || !damage.symbols.is_empty();
+    let sound = config.symbolic.iter().flat_map(|link| &link.damage).all(|damage| !damaged(damage));
+    if !sound
+        || !config.faults.is_empty()
+        || !config.sources.iter().any(is_greedy)
+        || config.devices.iter().any(stages)
     {
         return;
     }

@@ -171,11 +171,17 @@ fn warn_of_waits(c: &mut Compiler<'_>, at: &str, schedule: &Schedule) {
     let Action::Receive { from, tag, .. } = schedule.ranks[rank as usize].ops()[op as usize].action else {
         unreachable!("only receives wait")
     };
-    let message = format!(
-        "this program waits for ever, however long the run is: {} never done; rank {rank} waits for a \
-         message of rank {from} with tag {tag}, which is never sent",
-        if stuck.len() == 1 { "1 rank is".into() } else { format!("{} ranks are", stuck.len()) }
-    );
+    let message = match schedule.receives_in_order() {
+        true => format!(
+            "this program waits for ever, however long the run is: {} never done; rank {rank} waits for a \
+             message of rank {from} with tag {tag}, which is never sent",
+            if stuck.len() == 1 { "1 rank is".into() } else { format!("{} ranks are", stuck.len()) }
+        ),
+        false => format!(
+            "this program can wait for ever: receives of one sender and tag can begin in several orders, and \
+             in one of them rank {rank} waits for a message of rank {from} with tag {tag} that is never sent"
+        ),
+    };
     let help = "riosim goal tells the line; let one of two ranks send before it receives";
     c.once(Diagnostic::warning("SC124", at, message).help(help));
 }

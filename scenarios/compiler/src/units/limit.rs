@@ -73,7 +73,10 @@ impl Amount {
             "%" => share(text).map(Self::Share),
             "ps" | "ns" | "us" | "ms" | "s" => time(text).map(Self::Time),
             "Gb/s" | "Mb/s" => data_rate(text).map(Self::Rate),
-            rest if end != 0 && rest.starts_with('/') => share(text).map(Self::Share),
+            rest if end != 0 && rest.starts_with('/') => match share(text) {
+                Ok(share) => Ok(Self::Share(share)),
+                Err(_) => Err(format!("\"{text}\" is no fraction of two numbers, as shares alone may be")),
+            },
             _ if end == 0 => Err(super::no_number(text)),
             unit => Err(format!(
                 "\"{text}\" has the unit \"{unit}\"; allowed: ps, ns, us, ms, s, Gb/s, Mb/s, %, none"

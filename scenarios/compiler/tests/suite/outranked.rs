@@ -76,6 +76,10 @@ fn who_stands_behind_a_saturated_flow_is_told() {
         (vec![with(ruler(2), "to", cycle), low(other)], false),
         (vec![ruler(2), flow("third", ["ep/0", "ep/3"], 2, &some), low(other)], false),
         (vec![ruler(2), low(["ep/2", "ep/3"])], false),
+        // One source behind it at its endpoint, the other one at the output.
+        (vec![ruler(2), with(low(own), "from", json!(["ep/0", "ep/2"]))], true),
+        // Acknowledgements of what comes to the ruler's endpoint leave gaps.
+        (vec![ruler(2), with(flow("in", ["ep/3", "ep/0"], 0, &full), "size", json!(64)), low(other)], false),
     ];
     for (traffic, nowhere) in cases {
         let last = traffic.len() - 1;
@@ -89,6 +93,10 @@ fn who_stands_behind_a_saturated_flow_is_told() {
     let mut voq = system(&json!({}), &[ruler(2), low(other), flow("more", ["ep/3", "ep/1"], 2, &full)]);
     voq["voq"] = json!({"enabled": true});
     assert!(told(&voq).0.is_empty());
+    // So do errors.
+    let mut errors = system(&json!({}), &[ruler(2), low(other)]);
+    errors["faults"] = json!({"bit_errors": [{"link": "ep/0:0", "rate": 1e-6}]});
+    assert!(told(&errors).0.is_empty());
 }
 
 /// Of drawn flows nothing arrives in the second half of the run where that was said, whatever the switch
