@@ -552,6 +552,25 @@ mod tests {
         };
         assert_eq!(program(false).never_received(), [(0, 0), (1, 0), (2, 1)]);
         assert_eq!(program(true).never_received(), []);
+        assert!(program(false).receives_in_order());
+        // Two of one sender and tag: side by side; the second behind the first, directly or not; behind its
+        // beginning alone.
+        for (event, between, in_order) in [
+            (None, false, false),
+            (Some(Event::End), false, true),
+            (Some(Event::End), true, true),
+            (Some(Event::Begin), false, false),
+        ] {
+            let mut schedule = Schedule::new(2);
+            let rank = &mut schedule.ranks[0];
+            let [first, second] = [0, 1].map(|_| rank.push(Action::Receive { octets: 8, from: 1, tag: 0 }));
+            let last = if between { rank.push(calculate()) } else { second };
+            event.into_iter().for_each(|event| rank.wait(last, event, first));
+            if between {
+                rank.wait(second, Event::Begin, last);
+            }
+            assert_eq!(schedule.receives_in_order(), in_order, "{event:?} {between}");
+        }
         for ranks in [2, 8] {
             assert_eq!(collective::allreduce_halving(ranks, 4_096).never_received(), []);
             assert_eq!(collective::all_to_all(ranks, 64).never_received(), []);

@@ -417,16 +417,23 @@ impl TransferPath {
         for (time, _) in bounds.iter_mut().filter(|(_, bound)| !several(*bound)) {
             *time = time.saturating_mul(stripes);
         }
-        let mut asked = 0;
         if !job.operation.is_in_region() {
             // Each Clear_To_Send takes a Slot, and so does Data that is delivered.
             let most = bounds.iter().map(|(time, _)| *time).max().unwrap_or(0);
             bounds.push((self.permitted(job, slots, most / stripes).saturating_mul(stripes), Bound::Window));
-            asked = if job.notify { self.asking(job, slots) } else { 0 };
         }
-        // Some that asks may have asked for all.
-        if end.protocol.overtaking().is_some() && job.holds_slots(slots, job.state_every > 0) {
-            asked = asked.max(op_timeout);
+        let held = if end.protocol.overtaking().is_some() { op_timeout } else { 0 };
+        let mut asked = 0;
+        if job.holds_slots(slots, false) && job.state_every == 0 {
+            asked = self.asking(job, slots).max(held);
+        } else if job.holds_slots(slots, false) && job.at_a_time() == 1 {
+            // Data that asks itself brings Slots while other Data leaves. Where more than the Slots allow
+            // goes before it, the rest of that is held as long.
+            let each = u64::from(job.state_every);
+            let before = each.saturating_mul(block.div_ceil(u64::from(self.stu)));
+            let waits = before.saturating_sub(spare(slots)).div_ceil(spare(slots));
+            let time = held.saturating_mul(waits) / each;
+            bounds.push((time.saturating_mul(stripes), Bound::Slots));
         }
         if asked > 0 {
             // What is known at the beginning of a Transfer need not be asked for. Where several go at a time

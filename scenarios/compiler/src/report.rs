@@ -448,13 +448,14 @@ fn load_lines(variant: &Variant) -> Vec<(String, String)> {
 
 /// What a flow of Scheduled Transfer comes to without competition.
 fn transfer_text(config: &FabricConfig, flow: u16) -> Option<String> {
-    let Slowest { way, end, clock, stripes, slots, crowded, squeezed, time, bound } =
+    let Slowest { way, end, clock, stripes, interfaces, slots, crowded, squeezed, time, bound } =
         crate::flow::slowest(config, flow)?;
     let is_plain = stripes == 1 && end.program.is_none();
     let missed = [crowded, squeezed, stripes > 1];
-    let stripes = match stripes {
-        1 => String::new(),
-        n => format!(" on each of {n} stripes"),
+    let stripes = match (stripes, interfaces) {
+        (1, 1) => String::new(),
+        (1, n) => format!(" over one of {n} interfaces"),
+        (n, _) => format!(" on each of {n} stripes"),
     };
     let block = 1u64 << end.job.blocksize;
     let operation = end.job.operation;

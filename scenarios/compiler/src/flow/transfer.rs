@@ -690,7 +690,7 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
     for agent in &config.agents {
         for part in agent.parts.iter().filter(|part| part.flow == flow) {
             let ProtocolConfig::Transfer(end) = &part.protocol else { continue };
-            let stripes = stripes(config, flow, end);
+            let [stripes, interfaces] = stripes(config, flow, end);
             for &peer_id in &end.peers {
                 let pair = Pair::new(config, &roads, (agent, end, flow), peer_id)?;
                 let outpaced = pair.is_outpaced();
@@ -703,7 +703,18 @@ pub(crate) fn slowest(config: &FabricConfig, flow: u16) -> Option<Slowest<'_>> {
                 let squeezed = frames.saturating_mul(u64::from(stu) + HEADER_BYTES as u64) > room;
                 // of equal ones the last
                 if worst.as_ref().is_none_or(|worst| worst.time <= time) {
-                    worst = Some(Slowest { way, end, clock, stripes, slots, crowded, squeezed, time, bound });
+                    worst = Some(Slowest {
+                        way,
+                        end,
+                        clock,
+                        stripes,
+                        interfaces,
+                        slots,
+                        crowded,
+                        squeezed,
+                        time,
+                        bound,
+                    });
                 }
             }
         }
@@ -836,6 +847,8 @@ pub(crate) struct Slowest<'a> {
     pub end: Cow<'a, TransferConfig>,
     pub clock: Clock,
     pub stripes: usize,
+    /// Interfaces of the end that has more.
+    pub interfaces: usize,
     /// Slots of the destination.
     pub slots: u16,
     /// Frames that are enabled at a time come faster than the host of the destination takes them, and do not
@@ -857,14 +870,17 @@ fn end_of(agent: Option<&AgentConfig>, flow: u16) -> Option<&TransferConfig> {
     })
 }
 
-/// How many Blocks may be under way at once between an end and its first peer: the interfaces of the one that
-/// has fewer.
-fn stripes(config: &FabricConfig, flow: u16, end: &TransferConfig) -> usize {
+/// The interfaces of an end and of its first peer: of the one that has fewer, so many Blocks may be under way
+/// at once, and of the other one.
+fn stripes(config: &FabricConfig, flow: u16, end: &TransferConfig) -> [usize; 2] {
     let parts = config.agents.iter().flat_map(|agent| &agent.parts).filter(|part| part.flow == flow);
     let mut ends = parts.filter_map(|part| match &part.protocol {
         ProtocolConfig::Transfer(end) => Some(&**end),
         _ => None,
     });
     let peer = ends.find(|other| end.peers.first() == Some(&other.node));
-    peer.map_or(1, |peer| end.interfaces.len().min(peer.interfaces.len()))
+    peer.map_or([1, 1], |peer| {
+        let [own, theirs] = [end, peer].map(|end| end.interfaces.len());
+        [own.min(theirs), own.max(theirs)]
+    })
 }

@@ -266,8 +266,9 @@ impl Probe for ByFlow {
 }
 
 /// An output idles because its input is read for another one when its link goes down, and the input can be
-/// read again before the link is back. What waits for it starts then all the same, as a packet does that comes
-/// while the link is down: after outages of one end the last packet is there at one time, whenever they began.
+/// read again before the link is back. What waits for it starts then all the same, as a packet does that
+/// comes while the link is down: after outages of one end the last packet is there at one time, whenever they
+/// began.
 #[test]
 fn an_outage_does_not_make_an_output_forget_its_input() {
     let arrived = |at: u64, lasts: u64, granularity: &str| {
