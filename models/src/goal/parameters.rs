@@ -62,7 +62,7 @@ pub struct Completion {
     pub stuck: Vec<(u32, u32)>,
     /// Time in which each rank computed, on one of its processors or on several.
     pub computed: Vec<Duration>,
-    /// The first (rank, operation) that began before an operation of another processor was over that it
+    /// The first (rank, operation) that began before an operation was over that it
     /// waits for. Only by [`Rules::LogGopSim`].
     pub early: Option<(u32, u32)>,
 }

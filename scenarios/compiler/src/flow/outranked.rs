@@ -34,6 +34,30 @@ fn outranks(ruler: &SourceConfig, other: &SourceConfig) -> bool {
     other.priority < ruler.priority && ruler.start <= other.start
 }
 
+/// Endpoints to which others may send. `None`: that is not known, because hosts answer, packets of traces go
+/// where they say, and groups have members.
+fn heard(config: &FabricConfig) -> Option<BTreeSet<u32>> {
+    let (mut heard, mut known) = (BTreeSet::new(), BTreeSet::new());
+    if !config.agents.is_empty() {
+        return None;
+    }
+    for source in &config.sources {
+        let lists: [&[u32]; 2] = match &source.destinations {
+            Destinations::Replay => return None,
+            Destinations::Hotspot { hot, cold, .. } => [hot, cold],
+            others => [others.listed().unwrap_or_default(), &[]],
+        };
+        // Sources share their lists.
+        for ids in lists.into_iter().filter(|ids| ids.len() == 1 || known.insert(ids.as_ptr())) {
+            for id in ids {
+                let owner = config.owners.get(*id as usize).filter(|owner| **owner != NO_OWNER);
+                heard.insert(*owner?);
+            }
+        }
+    }
+    Some(heard)
+}
+
 impl<'a> Rulers<'a> {
     fn new(config: &'a FabricConfig) -> Self {
         let wires = config.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]).collect();
@@ -50,30 +74,26 @@ impl<'a> Rulers<'a> {
     /// turn with it, it sends to one other, and its link brings packets as fast as the output sends them on,
     /// undisturbed by acknowledgements of what comes the other way.
     fn keep(&mut self) {
-        // Hosts answer, and packets of traces go where nobody knows.
-        let heard: BTreeSet<u32> =
-            self.config.sources.iter().flat_map(|own| own.destinations.ids()).collect();
-        let replayed = self.config.sources.iter().any(|own| matches!(own.destinations, Destinations::Replay));
-        if replayed || !self.config.agents.is_empty() {
-            return;
+        let config = self.config;
+        let Some(heard) = heard(config) else { return };
+        let mut at_endpoint: BTreeMap<u32, Vec<&SourceConfig>> = BTreeMap::new();
+        for source in &config.sources {
+            at_endpoint.entry(source.endpoint).or_default().push(source);
         }
-        let is_heard = |endpoint: u32| {
-            let owner = |id: &u32| self.config.owners.get(*id as usize);
-            heard.iter().any(|id| owner(id).is_none_or(|owner| *owner == endpoint || *owner == NO_OWNER))
-        };
-        let roads = Roads::new(self.config);
+        let roads = Roads::new(config);
         let mut known = BTreeMap::new();
         for source in self.greedy.values().flatten() {
             let (Destinations::Fixed(to), Sizes::Fixed(size)) = (&source.destinations, &source.sizes) else {
                 continue;
             };
-            let at_endpoint = self.config.sources.iter().filter(|own| own.endpoint == source.endpoint);
-            let rivals = at_endpoint.filter(|own| !outranks(source, own)).count();
+            let rivals = at_endpoint[&source.endpoint].iter().filter(|own| !outranks(source, own)).count();
+            if rivals > 1 || heard.contains(&source.endpoint) {
+                continue;
+            }
             let path = roads.path(source.endpoint, *to).map(|path| path.at(source.priority));
-            let Some(path) = path.filter(|path| rivals == 1 && path.hops.len() > 1) else { continue };
+            let Some(path) = path.filter(|path| path.hops.len() > 1) else { continue };
             let packet = [size.wire.into()];
-            if !is_heard(source.endpoint)
-                && path.sustained(&packet, &mut known) <= path.hops[1].busy(&packet)
+            if path.sustained(&packet, &mut known) <= path.hops[1].busy(&packet)
                 && let Some(output) = self.way(source.endpoint, *to).first()
             {
                 self.kept.entry(*output).or_default().push(source);
@@ -108,12 +128,19 @@ impl<'a> Rulers<'a> {
         if let Some(ruler) = here.filter(|ruler| outranks(ruler, source)).max_by_key(|ruler| ruler.priority) {
             return Some((None, ruler));
         }
-        let mut common: Option<BTreeSet<Output>> = None;
-        for id in source.destinations.listed()? {
-            let way: BTreeSet<Output> = self.way(source.endpoint, *id).into_iter().collect();
-            common = Some(common.map_or_else(|| way.clone(), |common| &common & &way));
+        if self.kept.is_empty() {
+            return None;
         }
-        common?.into_iter().find_map(|output| {
+        let (first, others) = source.destinations.listed()?.split_first()?;
+        let mut common = self.way(source.endpoint, *first);
+        for id in others {
+            let way = self.way(source.endpoint, *id);
+            common.retain(|output| way.contains(output));
+            if common.is_empty() {
+                return None;
+            }
+        }
+        common.into_iter().find_map(|output| {
             let ruler = self.kept.get(&output)?.iter().find(|ruler| outranks(ruler, source))?;
             Some((Some(output), *ruler))
         })
