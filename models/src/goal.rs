@@ -354,7 +354,7 @@ impl Schedule {
             }
         }
         let waits = |(rank, (_, matching)): (u32, &(Progress, Matching<()>))| {
-            Some((rank, matching.posted().map(|(_, op)| op).min()?))
+            Some((rank, matching.first_posted()?.1))
         };
         (0..).zip(&hosts).filter_map(waits).collect()
     }
@@ -465,8 +465,13 @@ impl<M> Matching<M> {
     }
 
     /// Receives that have begun and whose message is not there: sender and tag, and which operation it is.
-    pub fn posted(&self) -> impl Iterator<Item = ((u32, u32), u32)> + '_ {
+    fn posted(&self) -> impl Iterator<Item = ((u32, u32), u32)> + '_ {
         self.posted.iter().flat_map(|(key, ops)| ops.iter().map(|op| (*key, *op)))
+    }
+
+    /// The first of these operations.
+    pub fn first_posted(&self) -> Option<((u32, u32), u32)> {
+        self.posted().min_by_key(|(_, op)| *op)
     }
 
     /// Messages that are there and that no receive has taken: sender and tag, and what was kept.

@@ -424,9 +424,9 @@ impl TransferPath {
         }
         let held = if end.protocol.overtaking().is_some() { op_timeout } else { 0 };
         let mut asked = 0;
-        if job.holds_slots(slots, false) && job.state_every == 0 {
+        if job.holds_slots(slots) && job.state_every == 0 {
             asked = self.asking(job, slots).max(held);
-        } else if job.holds_slots(slots, false) && job.at_a_time() == 1 {
+        } else if job.holds_slots(slots) && job.at_a_time() == 1 {
             // Data that asks itself brings Slots while other Data leaves. Where more than the Slots allow
             // goes before it, the rest of that is held as long.
             let each = u64::from(job.state_every);

@@ -176,7 +176,7 @@ impl Program {
 
     pub fn stats(&self) -> RankStats {
         let computes = self.processors.iter().any(|processor| processor.busy);
-        let waits_for = self.matching.posted().min_by_key(|(_, op)| *op).map(|(sender, _)| sender);
+        let waits_for = self.matching.first_posted().map(|(sender, _)| sender);
         let computed = Duration(self.computed);
         RankStats { rank: self.config.rank, end: self.end, computed, computes, waits_for }
     }

@@ -260,12 +260,11 @@ impl TransferJob {
         if self.operation.is_in_region() { self.bytes.max(1) } else { 1 << self.blocksize }
     }
 
-    /// Whether its Data takes Slots of the `slots` of its destination that nobody asks for in time. Data that
-    /// asks itself is not overtaken, and what it learns counts all that went before: if `each` does, none is
-    /// held.
-    pub fn holds_slots(&self, slots: u16, each: bool) -> bool {
+    /// Whether its Data takes Slots of the `slots` of its destination. Data that asks itself is not
+    /// overtaken, and what it learns counts all that went before: if each does, none is held.
+    pub fn holds_slots(&self, slots: u16) -> bool {
         let answers = matches!(self.operation, Operation::Get | Operation::FetchOp);
-        self.notify && !each && slots != u16::MAX && !answers
+        self.notify && slots != u16::MAX && !answers
     }
 }
 

@@ -175,7 +175,7 @@ pub(crate) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
         let name = &config.flows[usize::from(flow)].name;
         let (whose, from) =
             (&config.flows[usize::from(ruler.flow)].name, &config.devices[ruler.endpoint as usize].path);
-        let where_ = match place {
+        let reason = match place {
             None => format!("\"{from}\" always has packets of \"{whose}\" to send"),
             Some((device, port)) => {
                 let output = c.graph.port_name((device as usize, port));
@@ -183,7 +183,7 @@ pub(crate) fn warn(c: &mut Compiler<'_>, config: &FabricConfig) {
             }
         };
         let message = format!(
-            "nothing of \"{name}\" gets on: {where_}, which have a higher priority and no end{}",
+            "nothing of \"{name}\" gets on: {reason}, which have a higher priority and no end{}",
             if sources.len() > 1 { "; so it is at each of its sources" } else { "" }
         );
         let at = c.spec.traffic.iter().position(|own| own.name == *name);

@@ -589,7 +589,7 @@ fn protocol(
         let each_asks = job.state_every == 1 && block <= u64::from(way.stu());
         // Headers of all that is enabled may wait for Slots that are free and do not count as free.
         let held = match config.overtaking() {
-            Some(_) if job.holds_slots(slots, each_asks) => {
+            Some(_) if job.holds_slots(slots) && !each_asks => {
                 way.overtaken(op_timeout, enabled.saturating_mul(stus), slots)
             }
             _ => 0,

@@ -69,7 +69,7 @@ pub(super) fn warn(
     }
     // What is no more than the Slots needs no question.
     let all = job.at_a_time().saturating_mul(job.stus(way.stu()));
-    let asks = job.holds_slots(slots, false) && all > u64::from(slots.saturating_sub(2));
+    let asks = job.holds_slots(slots) && all > u64::from(slots.saturating_sub(2));
     let Some(timeout) = config.overtaking().filter(|_| asks) else { return };
     let timeout = Clock(software::ratio(c, device)).fabric(timeout);
     let stus = way.stus_in(timeout);
