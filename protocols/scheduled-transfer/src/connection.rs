@@ -405,7 +405,10 @@ impl Connection {
                     }
                 }
                 Timer::Slots => {
-                    self.close_in_time(cx);
+                    // Otherwise nothing was asked yet.
+                    if self.gate.outstanding() > 0 {
+                        self.close_in_time(cx);
+                    }
                     self.ask_for_slots();
                 }
                 Timer::Sequence(id) => self.sequence_expired(cx, id),

@@ -53,6 +53,8 @@ struct Asked {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Gate {
     view: u16,
+    /// All that the other end has.
+    slots: u16,
     counted: bool,
     sent: u64,
     asked: BTreeMap<u32, Asked>,
@@ -68,6 +70,7 @@ impl Gate {
     pub const fn new(slots: u16) -> Self {
         Self {
             view: slots,
+            slots,
             counted: slots != UNCOUNTED,
             sent: 0,
             asked: BTreeMap::new(),
@@ -173,6 +176,20 @@ impl Gate {
         });
         self.asks += 1;
         self.asked.insert(sync, Asked { order: self.asks, sent: self.sent, extra });
+    }
+
+    /// The first instant, not before `now`, at which the answer to a question on Control could say that `need`
+    /// Slots are free, as far as this end knows: the question takes one itself, and so does each of the sends
+    /// that may arrive after it. Asked earlier, it would only be asked again.
+    #[must_use]
+    pub fn worth_asking_at(&self, need: u16, now: u64, window: Option<u64>, reorders: bool) -> u64 {
+        let (Some(window), Some(room)) = (window, self.slots.checked_sub(need + 1)) else { return now };
+        let over = |sent: &Recent| sent.at.saturating_add(window).saturating_add(1);
+        let late = |sent: &&Recent| (reorders || sent.channel != 0) && over(sent) > now;
+        let too_many = self.recent.iter().filter(late).count().saturating_sub(usize::from(room));
+        // They are in the order in which they were sent.
+        let last = too_many.checked_sub(1).and_then(|before| self.recent.iter().filter(late).nth(before));
+        last.map_or(now, over)
     }
 
     /// Takes the answer to `sync`; whether there was such a question.

@@ -341,23 +341,35 @@ impl Connection {
         self.sync
     }
 
-    /// Asks for Slots, if something waits for them and nothing was asked.
+    /// Asks for Slots, if something waits for them and nothing was asked: as soon as an answer can bring some.
     fn watch_slots<M>(&mut self, cx: &Context<'_, M>) {
         let gate = &self.gate;
         let waits = self.is_open()
             && gate.is_counted()
             && (self.queue.iter().any(|queued| !gate.allows(queued.class, queued.again))
                 || (gate.view() < 2 && !self.outgoing.is_empty()));
-        if waits && !self.timers.is_set(Timer::Slots) {
-            let queued = self.queue.iter().any(|queued| queued.asks && queued.owner.is_none());
-            if !queued {
-                // An answer that is on its way brings Slots, unless it is lost.
-                if gate.outstanding() == 0 {
-                    self.ask_for_slots();
-                }
-                // From the reserve; the timer repeats it while the end is still blocked.
+        let asked = || self.queue.iter().any(|queued| queued.asks && queued.owner.is_none());
+        if !waits || asked() {
+            return;
+        }
+        if gate.outstanding() > 0 {
+            // An answer that is on its way brings Slots, unless it is lost.
+            if !self.timers.is_set(Timer::Slots) {
                 self.timers.set(Timer::Slots, cx.after(cx.config.op_timeout));
             }
+            return;
+        }
+        // What belongs to the reserve leaves with one.
+        let last = |queued: &Queued| queued.class == Class::Reserve && !gate.allows(queued.class, false);
+        let need = if self.queue.iter().any(last) { 1 } else { 2 };
+        let at = gate.worth_asking_at(need, cx.now, cx.config.overtaking(), !cx.config.ordered);
+        if at <= cx.now {
+            self.ask_for_slots();
+            // From the reserve; the timer repeats it while the end is still blocked.
+            self.timers.set(Timer::Slots, cx.after(cx.config.op_timeout));
+        } else {
+            // Anew each time: what shows that something has arrived makes it earlier.
+            self.timers.set(Timer::Slots, at);
         }
     }
 

@@ -103,6 +103,36 @@ fn what_has_arrived_is_not_under_way() {
     assert_eq!(gate.view(), 2, "the question before may come after this one");
 }
 
+/// A question is worth asking from the first instant on at which its answer brings the Slots that are needed,
+/// if all are free at the other end; by hand, asking at every instant.
+///
+/// Proves: ST-5.2.5-10
+#[test]
+fn questions_that_can_bring_nothing_are_not_worth_asking() {
+    for (slots, sent) in [(2, 1), (3, 2), (4, 1), (4, 3), (6, 4), (6, 6), (UNCOUNTED, 3)] {
+        for reorders in [false, true] {
+            for window in [None, Some(0), Some(7), Some(20)] {
+                let mut gate = Gate::new(slots);
+                (0..sent).for_each(|n| gate.send(Class::Ordinary, 3 * n, (n % 3) as u8, window));
+                for need in [1, 2] {
+                    let begun = 3 * (sent - 1);
+                    let brings = |&now: &u64| {
+                        let mut gate = gate.clone();
+                        gate.send(Class::Reserve, now, 0, window);
+                        gate.ask(1, now, 0, window, reorders);
+                        assert!(gate.answer(1, slots - 1));
+                        gate.view() >= need
+                    };
+                    // Of two Slots one is the question's: nothing will do, so it goes on as it did.
+                    let law = if slots > need { (begun..).find(brings) } else { Some(begun) };
+                    let found = gate.worth_asking_at(need, begun, window, reorders);
+                    assert_eq!(Some(found), law, "{need} of {slots}, {sent} sent, {reorders} {window:?}");
+                }
+            }
+        }
+    }
+}
+
 /// A pattern's octets are those of their addresses.
 #[test]
 fn a_pattern_is_read_where_it_is_asked_for() {
