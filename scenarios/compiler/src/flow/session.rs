@@ -469,6 +469,18 @@ fn fits_messages(
     (c.out.len() == before).then_some(())
 }
 
+/// A node opens nothing to itself: PDUs to it would wait for ever.
+fn not_to_itself(c: &mut Compiler<'_>, at: &str, places: &[(usize, Destinations)]) {
+    for (device, destinations) in places {
+        let spared = matches!(destinations, Destinations::Uniform { except: Some(_), .. });
+        if !spared && destinations.listed().unwrap_or_default().contains(&c.ids[*device]) {
+            let message = format!("\"{}\" would send PDUs to itself", c.graph.nodes[*device].name);
+            let finding = Diagnostic::error("SC047", format!("{at}/to"), message);
+            c.once(finding.help("leave it out of \"from\" or of \"to\""));
+        }
+    }
+}
+
 /// Nodes of session management, by device.
 fn cast(
     c: &mut Compiler<'_>,
@@ -482,6 +494,10 @@ fn cast(
         Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => Arc::clone(ids),
         _ => Arc::default(),
     };
+    let everybody = flow.session.as_ref().and_then(|session| session.ethernet.as_ref());
+    if everybody.is_none_or(|ethernet| ethernet.broadcast_every != Some(1)) {
+        not_to_itself(c, at, places);
+    }
     let openers = places.iter().zip(0..).map(|((device, destinations), position)| {
         let own = c.ids[*device];
         let mut peers = all(destinations);
@@ -520,7 +536,8 @@ pub(crate) fn nodes(
     let mut settings = BTreeMap::new();
     for member in &members {
         let found = settings_of(c, member.device, session)?;
-        if *filled(&found.node.refuses) && member.peers.is_some() {
+        let opens = !matches!(filled(&session.opens), OpensKind::VendorStream(_));
+        if *filled(&found.node.refuses) && member.peers.is_some() && opens {
             let name = c.graph.nodes[member.device].name.clone();
             let message = format!("\"{name}\" opens what it refuses itself");
             let place = format!("{}/session/refuses", c.devices[member.device].origin);
@@ -529,7 +546,10 @@ pub(crate) fn nodes(
         directory.insert(c.ids[member.device] as u16, found.announcement);
         settings.insert(member.device, found);
     }
-    super::idle::of_nodes(c, "session", settings.iter().map(|(&device, found)| (device, vain(&found.node))));
+    // Of the nodes of one flow others may open something.
+    let used = Used::by(c.spec.traffic.iter().filter_map(|flow| flow.session.as_ref()));
+    let settled = settings.iter().map(|(&device, found)| (device, vain(&found.node, used)));
+    super::idle::of_nodes(c, "session", settled);
     let directory = Arc::new(directory);
     let at = format!("{at}/session");
     let faults = faults(c, &at, session, &by_name);
@@ -672,26 +692,74 @@ pub(crate) fn nodes(
     Some(nodes.collect())
 }
 
+/// What the flows of sessions of a scenario do at all. Octets that are injected may be any message.
+#[derive(Copy, Clone, Debug, Default)]
+struct Used {
+    /// Streams are opened.
+    opens: bool,
+    /// Attributes are asked for.
+    asks: bool,
+}
+
+impl Used {
+    fn by<'s>(sessions: impl Iterator<Item = &'s SessionSpec>) -> Self {
+        let one = |own: &SessionSpec| Used {
+            opens: own.inject.is_some() || !matches!(filled(&own.opens), OpensKind::VendorStream(_)),
+            asks: own.inject.is_some() || *filled(&own.request) || *filled(&own.request_after_refuse),
+        };
+        let both = |a: Used, b: Used| Used { opens: a.opens | b.opens, asks: a.asks | b.asks };
+        sessions.map(one).fold(Used::default(), both)
+    }
+}
+
 /// Settings of a node that may be in vain: the key, whether it is given, whether it is in vain, why, and what
 /// to do. What has its default is not given.
-fn vain(node: &SessionNodeSpec) -> [(&'static str, bool, bool, &'static str, &'static str); 5] {
+fn vain(node: &SessionNodeSpec, used: Used) -> [(&'static str, bool, bool, &'static str, &'static str); 19] {
+    let Used { opens, asks } = used;
     let (plain, managed) = (defaults(), *filled(&node.management));
     let streamed = *filled(&node.data) == CarrierKind::Stream;
     let usual = plain.poll.as_ref().map(Quantity::get);
+    let consumer = |own: &dyn Fn(&ConsumerSpec) -> bool| node.consumer.as_ref().is_some_and(own);
+    let of_streams =
+        |key, given| (key, given, !opens, "nobody opens a stream", "leave it out, or open streams");
     [
+        of_streams("algorithm", node.algorithm != plain.algorithm),
+        of_streams("header", node.header != plain.header),
+        of_streams("data_offset", node.data_offset != plain.data_offset),
+        of_streams("data_offset_vendor", node.data_offset_vendor.is_some()),
+        of_streams("first_stream", node.first_stream != plain.first_stream),
+        of_streams("stream_limit", node.stream_limit != plain.stream_limit),
+        of_streams("record_limit", node.record_limit != plain.record_limit),
+        of_streams("vendor_attributes", node.vendor_attributes.iter().flatten().next().is_some()),
+        of_streams("vendor", node.vendor.is_some()),
+        of_streams("understands", node.understands.iter().flatten().next().is_some()),
+        of_streams("refuses", node.refuses != plain.refuses),
+        of_streams("rts", node.rts != plain.rts),
+        of_streams("consumer/stop_at", consumer(&|own| own.stop_at.is_some())),
+        (
+            "advertises",
+            node.advertises != plain.advertises,
+            !asks,
+            "nobody asks for attributes",
+            "leave it out, or use session.request or request_after_refuse",
+        ),
         (
             "mailbox",
             node.mailbox != plain.mailbox,
-            managed == ManagementKind::Stream && (streamed || node.data_mailbox.is_some()),
+            managed == ManagementKind::Stream && (streamed || node.data_mailbox.is_some() || !opens),
             "nothing goes there by type 11 that would take it",
             "leave it out, or use management: \"message\"",
         ),
         (
             "data_mailbox",
             node.data_mailbox.is_some(),
-            streamed,
-            "data goes there by type 9",
-            "leave it out, or use data: \"message\"",
+            streamed || !opens,
+            if streamed {
+                "data goes there by type 9"
+            } else {
+                "data without OPEN goes where management goes"
+            },
+            if streamed { "leave it out, or use data: \"message\"" } else { "leave it out, or open streams" },
         ),
         (
             "stream",
@@ -709,8 +777,8 @@ fn vain(node: &SessionNodeSpec) -> [(&'static str, bool, bool, &'static str, &'s
         ),
         (
             "consumer/go_at",
-            node.consumer.as_ref().is_some_and(|own| own.go_at.is_some()),
-            node.consumer.as_ref().is_some_and(|own| own.stop_at.is_none()),
+            consumer(&|own| own.go_at.is_some()),
+            consumer(&|own| own.stop_at.is_none()),
             "the streams never stop",
             "give \"stop_at\" as well, or leave it out",
         ),

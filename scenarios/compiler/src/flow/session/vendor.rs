@@ -81,7 +81,13 @@ pub(super) fn check(c: &mut Compiler<'_>, at: &str, session: &SessionSpec) {
                 let message = format!("StreamID {stream} is not of the vendors' range");
                 no("opens/vendor_stream", message, STREAMS);
             }
+            let later =
+                |time: &Option<Quantity<Picoseconds>>| time.as_ref().is_some_and(|time| time.get() > 0);
             let idle = [
+                ("at", later(&session.at)),
+                ("offset", later(&session.offset)),
+                ("spread", later(&session.spread)),
+                ("streams", session.streams.is_some_and(|streams| streams > 1)),
                 ("ethernet", session.ethernet.is_some()),
                 ("vendor", session.vendor.is_some()),
                 ("program", session.program.is_some()),
