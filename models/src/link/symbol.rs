@@ -505,6 +505,12 @@ impl End {
         }
     }
 
+    /// Whether a packet of VC0 of `priority` may leave when the partner tells of so many free buffers.
+    pub fn may_send(&self, told: u16, priority: u8) -> bool {
+        let watermarks = self.link.config().watermarks;
+        self.link.flow() == FlowControl::Receiver || told >= watermarks.needed(priority)
+    }
+
     /// Whether a packet of VC0 of `priority` would be accepted here with so many buffers free.
     pub fn has_room(&self, free: u16, priority: u8) -> bool {
         free >= self.link.config().accept.needed(priority)
@@ -585,10 +591,15 @@ impl End {
         self.withholds && self.told == 0 && !self.flying.iter().any(tells_some)
     }
 
-    /// No packet is on its way to the partner, and none can be sent or repeated in this channel, 0 for VC0:
-    /// the partner has told of no buffer.
-    pub fn is_starved(&self, channel: u8) -> bool {
-        self.air.is_empty() && self.on_wire.is_none() && self.link.credit(channel).last_told() == 0
+    /// Buffers for this channel, 0 for VC0, of which the partner has told, if no packet is on its way to it.
+    pub fn told_at_rest(&self, channel: u8) -> Option<u16> {
+        let rests = self.air.is_empty() && self.on_wire.is_none();
+        rests.then(|| self.link.credit(channel).last_told())
+    }
+
+    /// The first packet that has begun to leave and is not acknowledged.
+    pub fn first_sent(&self) -> Option<u32> {
+        self.held.iter().find(|held| held.sent).map(|held| held.packet)
     }
 
     /// A symbol that leaves from `at` on shows a message that nobody hears.

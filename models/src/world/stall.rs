@@ -112,7 +112,8 @@ impl<'a, P: Build> View<'a, P> {
             return Reason::Errors;
         }
         if tx.done > self.key {
-            return Reason::Moving;
+            let ahead = self.held_up(port).filter(|held| *held != spot);
+            return ahead.map_or(Reason::Moving, Reason::Behind);
         }
         if record.queue != UNSTAGED && tx.clock.stopped_since(record.priority, record.queue).is_some() {
             return self.stopped(port, record);
@@ -132,7 +133,8 @@ impl<'a, P: Build> View<'a, P> {
                 }
                 let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
                 // Recovery from errors, which may never stop, brings no credit from who tells of none.
-                let at_work = tx.clock.is_recovering() || end.is_busy() || partner.is_busy();
+                let recovers = tx.clock.is_recovering() && self.held_up(port).is_none();
+                let at_work = recovers || end.is_busy() || partner.is_busy();
                 // A status that was lost is told again; who waits for an answer waits up to its timeout.
                 let at_work = at_work || partner.tells_later() || end.awaits_answer();
                 if at_work && !partner.is_mute() {
@@ -236,8 +238,7 @@ impl<'a, P: Build> View<'a, P> {
             return false;
         }
         let peer = self.across(port);
-        let rx = &f.links.ports[peer.index()].rx;
-        let free = u16::from(rx.buffers.saturating_sub(rx.in_use()));
+        let free = self.free_at(peer);
         let partner = f.links.ends[peer.index()].as_ref().expect("both ends of a link are symbolic");
         !partner.has_room(free, priority) && !self.readers(peer).any(|output| !refused(output))
     }
@@ -307,17 +308,45 @@ impl<'a, P: Build> View<'a, P> {
     }
 
     /// A packet has started, did not get through because of an error, and stands at its link: it could only
-    /// be repeated with credit, and the neighbour tells of none any more.
+    /// be repeated with credit, and the neighbour tells of none any more, or has no room for its priority.
     fn is_starved(&self, record: &Packet) -> bool {
         let links = &self.of(record.port).links;
         let Some(Some(end)) = links.ends.get(record.port.index()) else { return false };
         // Several VCs may share a channel of the link.
         let channel = links.channel_of(record.port, record.priority);
-        if !links.is_symbolic(record.port) || !end.is_starved(channel) {
+        if !links.is_symbolic(record.port) {
             return false;
         }
+        let Some(told) = end.told_at_rest(channel) else { return false };
         let peer = self.across(record.port);
-        self.of(peer).links.ends[peer.index()].as_ref().is_some_and(|partner| partner.is_mute())
+        let Some(partner) = &self.of(peer).links.ends[peer.index()] else { return false };
+        if told == 0 && partner.is_mute() {
+            return true;
+        }
+        let room = |free: u16| end.may_send(free, record.priority);
+        channel == 0
+            && !room(told)
+            && !room(self.free_at(peer))
+            && !self.readers(peer).any(|by| self.sends(by))
+    }
+
+    /// Free receive buffers of `port`.
+    fn free_at(&self, port: PortId) -> u16 {
+        let rx = &self.of(port).links.ports[port.index()].rx;
+        u16::from(rx.buffers.saturating_sub(rx.in_use()))
+    }
+
+    /// A packet is on its way from `port`: one that was cut off and waits for credit is not.
+    fn sends(&self, port: PortId) -> bool {
+        let end = self.of(port).links.ends.get(port.index()).and_then(|end| end.as_ref());
+        end.is_none_or(|end| end.told_at_rest(0).is_none())
+    }
+
+    /// The packet that was cut off by an error and stands at the link of `port`, and all others behind it.
+    fn held_up(&self, port: PortId) -> Option<Spot> {
+        let end = self.of(port).links.ends.get(port.index())?.as_ref()?;
+        let spot = Spot { part: self.part_of(port), packet: end.first_sent()? };
+        self.is_starved(self.record(spot)).then_some(spot)
     }
 
     /// Since when a packet stands where it is: it waits there; or it has left for a link that is down,
@@ -349,7 +378,8 @@ impl<'a, P: Build> View<'a, P> {
         let record = self.record(spot);
         let links = &self.of(record.port).links;
         let end = links.ends.get(record.port.index())?.as_ref()?;
-        if !links.is_symbolic(record.port) {
+        // Who has no room lets nothing through either, and errors have no part in it.
+        if !links.is_symbolic(record.port) || self.held_up(record.port).is_some() {
             return None;
         }
         let now = self.key.time().0;
