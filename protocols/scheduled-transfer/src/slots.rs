@@ -178,9 +178,9 @@ impl Gate {
         self.asked.insert(sync, Asked { order: self.asks, sent: self.sent, extra });
     }
 
-    /// The first instant, not before `now`, at which the answer to a question on Control could say that `need`
-    /// Slots are free, as far as this end knows: the question takes one itself, and so does each of the sends
-    /// that may arrive after it. Asked earlier, it would only be asked again.
+    /// The first instant from `now` on at which the answer to a question on Control could say that `need`
+    /// Slots are free, as far as this end knows: the question takes one itself, and so does each of the
+    /// sends that may arrive after it. Asked earlier, it would only be asked again.
     #[must_use]
     pub fn worth_asking_at(&self, need: u16, now: u64, window: Option<u64>, reorders: bool) -> u64 {
         let (Some(window), Some(room)) = (window, self.slots.checked_sub(need + 1)) else { return now };

@@ -341,7 +341,7 @@ impl Connection {
         self.sync
     }
 
-    /// Asks for Slots, if something waits for them and nothing was asked: as soon as an answer can bring some.
+    /// Asks for Slots, if something waits for them and nothing was asked, once an answer can bring some.
     fn watch_slots<M>(&mut self, cx: &Context<'_, M>) {
         let gate = &self.gate;
         let waits = self.is_open()
