@@ -66,7 +66,7 @@ pub(super) fn addresses(flow: &FlowSpec) -> bool {
 }
 
 /// A setting of a node: its key, whether it is given, whether it is in vain there, why, and what to do.
-type Vain = (&'static str, bool, bool, &'static str, &'static str);
+pub(super) type Vain = (&'static str, bool, bool, &'static str, &'static str);
 
 /// Settings of the nodes of a flow, by device, that have no effect at any of them. Where one node makes
 /// something of a setting, others may share it: it may stand in a layer that is common to them.

@@ -462,7 +462,7 @@ pub(crate) fn nodes(
 
 /// Settings of a node that may be in vain: the key, whether it is given, whether it is in vain, why, and what
 /// to do. What has its default is not given.
-fn vain(node: &LinxNodeSpec) -> [(&'static str, bool, bool, &'static str, &'static str); 3] {
+fn vain(node: &LinxNodeSpec) -> [super::idle::Vain; 3] {
     let (streamed, plain) = (node.carrier == Some(CarrierKind::Stream), defaults());
     let message = "leave it out, or use carrier: \"message\"";
     let stream = "leave it out, or use carrier: \"stream\"";

@@ -714,12 +714,16 @@ impl Used {
 
 /// Settings of a node that may be in vain: the key, whether it is given, whether it is in vain, why, and what
 /// to do. What has its default is not given.
-fn vain(node: &SessionNodeSpec, used: Used) -> [(&'static str, bool, bool, &'static str, &'static str); 19] {
+fn vain(node: &SessionNodeSpec, used: Used) -> [super::idle::Vain; 19] {
     let Used { opens, asks } = used;
     let (plain, managed) = (defaults(), *filled(&node.management));
     let streamed = *filled(&node.data) == CarrierKind::Stream;
     let usual = plain.poll.as_ref().map(Quantity::get);
     let consumer = |own: &dyn Fn(&ConsumerSpec) -> bool| node.consumer.as_ref().is_some_and(own);
+    let elsewhere = match streamed {
+        true => ("data goes there by type 9", "leave it out, or use data: \"message\""),
+        false => ("data without OPEN goes where management goes", "leave it out, or open streams"),
+    };
     let of_streams =
         |key, given| (key, given, !opens, "nobody opens a stream", "leave it out, or open streams");
     [
@@ -750,17 +754,7 @@ fn vain(node: &SessionNodeSpec, used: Used) -> [(&'static str, bool, bool, &'sta
             "nothing goes there by type 11 that would take it",
             "leave it out, or use management: \"message\"",
         ),
-        (
-            "data_mailbox",
-            node.data_mailbox.is_some(),
-            streamed || !opens,
-            if streamed {
-                "data goes there by type 9"
-            } else {
-                "data without OPEN goes where management goes"
-            },
-            if streamed { "leave it out, or use data: \"message\"" } else { "leave it out, or open streams" },
-        ),
+        ("data_mailbox", node.data_mailbox.is_some(), streamed || !opens, elsewhere.0, elsewhere.1),
         (
             "stream",
             node.stream != plain.stream,
