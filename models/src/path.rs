@@ -156,57 +156,73 @@ impl<'a> Roads<'a> {
         })
     }
 
+    /// The ports that send a packet from an endpoint to the owner of an id, in order: its own, and outputs of
+    /// switches. `None` if it does not arrive, or is copied on the way.
+    pub fn senders(&self, from: u32, to: u32) -> Option<Vec<(u32, u8)>> {
+        let config = self.config;
+        let (mut at, mut senders) = ((from, 0), Vec::new());
+        // A device is left once at most, unless packets go round.
+        for _ in 0..config.devices.len() {
+            senders.push(at);
+            let (device, _) = self.behind(at)?;
+            let DeviceModel::Switch(switch) = &config.devices[device as usize].model else {
+                return (config.owners.get(to as usize) == Some(&device)).then_some(senders);
+            };
+            let Egress::Port(next) = switch.routes.entries.get(to as usize)?.egress else { return None };
+            at = (device, next);
+        }
+        None
+    }
+
+    /// The port at the other end of the link of a port.
+    fn behind(&self, port: (u32, u8)) -> Option<(u32, u8)> {
+        let &(_, link) = self.links.get(&port)?;
+        Some(if link.a == port { link.b } else { link.a })
+    }
+
     /// Follows the routes from an endpoint to the owner of an id. `None` if packets do not arrive, or are
     /// copied on the way.
     pub fn path(&self, from: u32, to: u32) -> Option<Path> {
-        let config = self.config;
-        let mut hops = Vec::new();
-        let (mut device, mut port) = (from, 0);
-        // A device is left once at most, unless packets go round.
-        for _ in 0..config.devices.len() {
-            let &(number, link) = self.links.get(&(device, port))?;
-            let (behind, input) = if link.a == (device, port) { link.b } else { link.a };
-            device = behind;
-            let DeviceConfig { model, ports, .. } = &config.devices[device as usize];
-            let mut hop = Hop {
-                char_ps: link.char_ps,
-                delimiter: link.symbol_chars.into(),
-                framing: link.framing(),
-                after: link.propagation.0,
-                head: None,
-                news: 0,
-                is_read: false,
-                buffers: self.buffers(number, &ports[usize::from(input)]),
-                ack_window: link.ack_window.into(),
-                inputs: 0,
-                places: [ports[usize::from(input)].buffers.into(), 0],
-            };
-            hop.news = hop.symbol() + link.propagation.0;
-            let DeviceModel::Switch(switch) = model else {
-                hops.push(hop);
-                let arrived = config.owners.get(to as usize) == Some(&device);
-                return arrived.then(|| Path::over(hops));
-            };
-            hop.after += switch.pipeline.0;
-            hop.is_read = switch.buffering == Buffering::Direct;
-            let linked = self.links.range((device, 0)..=(device, u8::MAX)).count();
-            hop.inputs = linked.saturating_sub(1) as u64;
-            match switch.buffering {
-                Buffering::Direct => {}
-                Buffering::Crosspoint { depth } => hop.places[0] += u64::from(depth),
-                Buffering::Output { packets } | Buffering::Shared { packets } => {
-                    hop.places[1] = packets.into();
-                }
+        let hops = self.senders(from, to)?.into_iter().map(|port| self.hop(port));
+        Some(Path::over(hops.collect::<Option<_>>()?))
+    }
+
+    /// The link of a port, for what the port sends.
+    fn hop(&self, port: (u32, u8)) -> Option<Hop> {
+        let &(number, link) = self.links.get(&port)?;
+        let (device, input) = self.behind(port)?;
+        let DeviceConfig { model, ports, .. } = &self.config.devices[device as usize];
+        let mut hop = Hop {
+            char_ps: link.char_ps,
+            delimiter: link.symbol_chars.into(),
+            framing: link.framing(),
+            after: link.propagation.0,
+            head: None,
+            news: 0,
+            is_read: false,
+            buffers: self.buffers(number, &ports[usize::from(input)]),
+            ack_window: link.ack_window.into(),
+            inputs: 0,
+            places: [ports[usize::from(input)].buffers.into(), 0],
+        };
+        hop.news = hop.symbol() + link.propagation.0;
+        let DeviceModel::Switch(switch) = model else { return Some(hop) };
+        hop.after += switch.pipeline.0;
+        hop.is_read = switch.buffering == Buffering::Direct;
+        let linked = self.links.range((device, 0)..=(device, u8::MAX)).count();
+        hop.inputs = linked.saturating_sub(1) as u64;
+        match switch.buffering {
+            Buffering::Direct => {}
+            Buffering::Crosspoint { depth } => hop.places[0] += u64::from(depth),
+            Buffering::Output { packets } | Buffering::Shared { packets } => {
+                hop.places[1] = packets.into();
             }
-            hop.head = match switch.forwarding {
-                Forwarding::CutThrough { header } => Some(header.into()),
-                Forwarding::StoreAndForward => None,
-            };
-            hops.push(hop);
-            let Egress::Port(next) = switch.routes.entries.get(to as usize)?.egress else { return None };
-            port = next;
         }
-        None
+        hop.head = match switch.forwarding {
+            Forwarding::CutThrough { header } => Some(header.into()),
+            Forwarding::StoreAndForward => None,
+        };
+        Some(hop)
     }
 }
 

@@ -611,6 +611,13 @@ fn begin(d: &mut Draw, fields: &mut Fields) {
     d.set(fields, 30, "begin/spread", &["2 us", "20 us"]);
 }
 
+fn period(d: &mut Draw, world: &World, node: &mut Fields, key: &str, values: [u64; 2]) {
+    if d.chance(40) {
+        let time = d.of(&format!("SessionNodeSpec/{key}"), &values);
+        node.insert(key.into(), scaled(world, time));
+    }
+}
+
 pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     let mut node = Fields::new();
     d.set(&mut node, 60, "SessionNodeSpec/algorithm", &["literal", "minimal", "corrected"]);
@@ -623,18 +630,12 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
     d.set(&mut node, 20, "SessionNodeSpec/cos", &[0, 3]);
     d.set(&mut node, 20, "SessionNodeSpec/classes", &[true, false]);
     d.set(&mut node, 25, "SessionNodeSpec/segment", &[64, 128, 256]);
-    for (key, values) in
-        [("retry", [3, 20]), ("timeout", [30, 80]), ("xon_timeout", [5, 50]), ("poll", [2, 30])]
-    {
-        if d.chance(40) {
-            let time = d.of(&format!("SessionNodeSpec/{key}"), &values);
-            node.insert(key.into(), scaled(world, time));
-        }
-    }
+    period(d, world, &mut node, "retry", [3, 20]);
+    period(d, world, &mut node, "timeout", [30, 80]);
+    period(d, world, &mut node, "poll", [2, 30]);
     d.set(&mut node, 30, "SessionNodeSpec/record_limit", &[1, 20]);
     d.set(&mut node, 20, "SessionNodeSpec/first_stream", &[0, 57_343]);
     d.set(&mut node, 20, "SessionNodeSpec/stream_limit", &[1, 3, 57_344]);
-    d.set(&mut node, 30, "SessionNodeSpec/rts", &[true, false]);
     d.set(&mut node, 4, "SessionNodeSpec/mute", &[true, false]);
     d.set(&mut node, 2, "SessionNodeSpec/refuses", &[true, false]);
     if world.configured {
@@ -663,10 +664,6 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
         let streams = d.of("SessionNodeSpec/vendor_streams", &[vec![57_344], vec![57_344, 61_439]]);
         node.insert("vendor_streams".into(), streams.into());
     }
-    if d.chance(10) {
-        let known = d.of("SessionNodeSpec/understands", &[vec!["78"], vec!["ef01", "fe000000"]]);
-        node.insert("understands".into(), known.into());
-    }
     // Only some kinds of flows know these.
     if d.chance(4) {
         d.set(&mut node, 50, "SessionNodeSpec/reuse_stream", &[true, false]);
@@ -676,6 +673,10 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
         d.set(&mut node, 30, "SessionNodeSpec/mtu", &mtus);
         let attributes = [json!(["7801020304050607"]), json!(["ef01000000000000", "fe00000000000000"])];
         d.set(&mut node, 30, "SessionNodeSpec/vendor_attributes", &attributes);
+        if node.contains_key("vendor_attributes") && d.chance(50) {
+            let known = d.of("SessionNodeSpec/understands", &[vec!["78"], vec!["ef01", "fe000000"]]);
+            node.insert("understands".into(), known.into());
+        }
         d.set(&mut node, 50, "SessionNodeSpec/vendor", &["EXAMPLE", "00:1b:21"]);
         d.set(&mut node, 50, "SessionNodeSpec/data_offset_vendor", &["EXAMPLE", "00:1b:21"]);
     }
@@ -685,6 +686,8 @@ pub fn session_node(d: &mut Draw, world: &World) -> Fields {
         d.set(&mut consumer, 70, "ConsumerSpec/stop_at", &[2, 8]);
         if consumer.contains_key("stop_at") {
             d.set(&mut consumer, 60, "ConsumerSpec/go_at", &[0, 1]);
+            period(d, world, &mut node, "xon_timeout", [5, 50]);
+            d.set(&mut node, 50, "SessionNodeSpec/rts", &[true, false]);
         }
         node.insert("consumer".into(), consumer.into());
     }

@@ -12,8 +12,7 @@ type Output = (u32, u8);
 /// Sources that always have a packet to send, and what they leave to others.
 struct Rulers<'a> {
     config: &'a FabricConfig,
-    /// The other end of the link of each port.
-    wires: BTreeMap<(u32, u8), (u32, u8)>,
+    roads: Roads<'a>,
     /// By endpoint.
     greedy: BTreeMap<u32, Vec<&'a SourceConfig>>,
     /// Outputs that one of them keeps busy.
@@ -60,12 +59,11 @@ fn heard(config: &FabricConfig) -> Option<BTreeSet<u32>> {
 
 impl<'a> Rulers<'a> {
     fn new(config: &'a FabricConfig) -> Self {
-        let wires = config.links.iter().flat_map(|link| [(link.a, link.b), (link.b, link.a)]).collect();
         let mut greedy: BTreeMap<u32, Vec<&SourceConfig>> = BTreeMap::new();
         for source in config.sources.iter().filter(|source| is_greedy(source)) {
             greedy.entry(source.endpoint).or_default().push(source);
         }
-        let mut all = Self { config, wires, greedy, kept: BTreeMap::new() };
+        let mut all = Self { config, roads: Roads::new(config), greedy, kept: BTreeMap::new() };
         all.keep();
         all
     }
@@ -80,7 +78,6 @@ impl<'a> Rulers<'a> {
         for source in &config.sources {
             at_endpoint.entry(source.endpoint).or_default().push(source);
         }
-        let roads = Roads::new(config);
         let mut known = BTreeMap::new();
         for source in self.greedy.values().flatten() {
             let (Destinations::Fixed(to), Sizes::Fixed(size)) = (&source.destinations, &source.sizes) else {
@@ -90,7 +87,7 @@ impl<'a> Rulers<'a> {
             if rivals > 1 || heard.contains(&source.endpoint) {
                 continue;
             }
-            let path = roads.path(source.endpoint, *to).map(|path| path.at(source.priority));
+            let path = self.roads.path(source.endpoint, *to).map(|path| path.at(source.priority));
             let Some(path) = path.filter(|path| path.hops.len() > 1) else { continue };
             let packet = [size.wire.into()];
             if path.sustained(&packet, &mut known) <= path.hops[1].busy(&packet)
@@ -105,20 +102,9 @@ impl<'a> Rulers<'a> {
         }
     }
 
-    /// The outputs by which packets of an endpoint reach an id; none if they do not.
+    /// The outputs of switches by which packets of an endpoint reach an id; none if they do not.
     fn way(&self, from: u32, to: u32) -> Vec<Output> {
-        let (mut at, mut outputs) = ((from, 0), Vec::new());
-        for _ in 0..self.config.devices.len() {
-            let Some(&(device, _)) = self.wires.get(&at) else { break };
-            let DeviceModel::Switch(switch) = &self.config.devices[device as usize].model else {
-                return outputs;
-            };
-            let egress = switch.routes.entries.get(to as usize).map(|route| &route.egress);
-            let Some(&Egress::Port(port)) = egress else { break };
-            at = (device, port);
-            outputs.push(at);
-        }
-        Vec::new()
+        self.roads.senders(from, to).map_or(Vec::new(), |senders| senders[1..].to_vec())
     }
 
     /// Whose packets go before those of a source: where, and of which source. At its endpoint (no output), or

@@ -546,8 +546,7 @@ pub(crate) fn nodes(
         directory.insert(c.ids[member.device] as u16, found.announcement);
         settings.insert(member.device, found);
     }
-    // Of the nodes of one flow others may open something.
-    let used = Used::by(c.spec.traffic.iter().filter_map(|flow| flow.session.as_ref()));
+    let used = Used::in_scenario(c);
     let settled = settings.iter().map(|(&device, found)| (device, vain(&found.node, used)));
     super::idle::of_nodes(c, "session", settled);
     let directory = Arc::new(directory);
@@ -692,53 +691,88 @@ pub(crate) fn nodes(
     Some(nodes.collect())
 }
 
-/// What the flows of sessions of a scenario do at all. Octets that are injected may be any message.
-#[derive(Copy, Clone, Debug, Default)]
+/// What the flows of sessions of a scenario do at all: of the nodes of one others may open something. Octets
+/// that are injected may be any message.
+#[derive(Copy, Clone, Debug)]
 struct Used {
     /// Streams are opened.
     opens: bool,
+    /// Some of them as conduits.
+    pairs: bool,
     /// Attributes are asked for.
     asks: bool,
+    /// An application stops streams.
+    stops: bool,
+    /// OPENs have vendors' attributes.
+    vendors: bool,
 }
 
 impl Used {
-    fn by<'s>(sessions: impl Iterator<Item = &'s SessionSpec>) -> Self {
-        let one = |own: &SessionSpec| Used {
-            opens: own.inject.is_some() || !matches!(filled(&own.opens), OpensKind::VendorStream(_)),
-            asks: own.inject.is_some() || *filled(&own.request) || *filled(&own.request_after_refuse),
+    fn in_scenario(c: &Compiler<'_>) -> Self {
+        let any = |does: &dyn Fn(&SessionSpec) -> bool| {
+            let mut sessions = c.spec.traffic.iter().filter_map(|flow| flow.session.as_ref());
+            sessions.any(|own| own.inject.is_some() || does(own))
         };
-        let both = |a: Used, b: Used| Used { opens: a.opens | b.opens, asks: a.asks | b.asks };
-        sessions.map(one).fold(Used::default(), both)
+        let nodes = || c.devices.iter().filter_map(|device| device.endpoint()?.session.as_ref());
+        let stops = |node: &SessionNodeSpec| node.consumer.as_ref().is_some_and(|own| own.stop_at.is_some());
+        let injected = any(&|_| false);
+        let opens = any(&|own| !matches!(filled(&own.opens), OpensKind::VendorStream(_)));
+        Used {
+            opens,
+            pairs: any(&|own| matches!(filled(&own.opens), OpensKind::Conduit)),
+            asks: any(&|own| *filled(&own.request) || *filled(&own.request_after_refuse)),
+            stops: injected || opens && nodes().any(stops),
+            vendors: injected || opens && nodes().any(has_attributes),
+        }
     }
+}
+
+/// Whether a node has vendors' attributes in its OPENs.
+fn has_attributes(node: &SessionNodeSpec) -> bool {
+    node.vendor_attributes.iter().flatten().next().is_some()
 }
 
 /// Settings of a node that may be in vain: the key, whether it is given, whether it is in vain, why, and what
 /// to do. What has its default is not given.
-fn vain(node: &SessionNodeSpec, used: Used) -> [super::idle::Vain; 19] {
-    let Used { opens, asks } = used;
+fn vain(node: &SessionNodeSpec, used: Used) -> [super::idle::Vain; 23] {
+    let Used { opens, pairs, asks, stops, vendors } = used;
     let (plain, managed) = (defaults(), *filled(&node.management));
     let streamed = *filled(&node.data) == CarrierKind::Stream;
-    let usual = plain.poll.as_ref().map(Quantity::get);
+    let time = |period: &Option<Quantity<Picoseconds>>| period.as_ref().map(Quantity::get);
     let consumer = |own: &dyn Fn(&ConsumerSpec) -> bool| node.consumer.as_ref().is_some_and(own);
     let elsewhere = match streamed {
         true => ("data goes there by type 9", "leave it out, or use data: \"message\""),
         false => ("data without OPEN goes where management goes", "leave it out, or open streams"),
     };
-    let of_streams =
-        |key, given| (key, given, !opens, "nobody opens a stream", "leave it out, or open streams");
+    let nothing = ("nobody opens a stream", "leave it out, or open streams");
+    let why = |some: (&'static str, &'static str)| if opens { some } else { nothing };
+    let row = |key, given, vain, (why, help)| (key, given, vain, why, help);
+    let of_streams = |key, given| row(key, given, !opens, nothing);
+    let stop = why(("no application stops a stream", "leave it out, or give a consumer \"stop_at\""));
+    let of_stops = |key, given| row(key, given, !stops, stop);
+    let repeats = |key, given| {
+        row(key, given, !(opens | asks), ("no OPEN and no REQUEST is sent", "leave it out, or open streams"))
+    };
+    let conduits = why(("nobody opens a conduit", "leave it out, or use opens: \"conduit\""));
+    let foreign =
+        why(("no OPEN has a vendor's attribute", "leave it out, or give nodes \"vendor_attributes\""));
     [
-        of_streams("algorithm", node.algorithm != plain.algorithm),
+        row("algorithm", node.algorithm != plain.algorithm, !pairs, conduits),
         of_streams("header", node.header != plain.header),
         of_streams("data_offset", node.data_offset != plain.data_offset),
         of_streams("data_offset_vendor", node.data_offset_vendor.is_some()),
         of_streams("first_stream", node.first_stream != plain.first_stream),
         of_streams("stream_limit", node.stream_limit != plain.stream_limit),
         of_streams("record_limit", node.record_limit != plain.record_limit),
-        of_streams("vendor_attributes", node.vendor_attributes.iter().flatten().next().is_some()),
+        of_streams("vendor_attributes", has_attributes(node)),
         of_streams("vendor", node.vendor.is_some()),
-        of_streams("understands", node.understands.iter().flatten().next().is_some()),
+        row("understands", node.understands.iter().flatten().next().is_some(), !vendors, foreign),
         of_streams("refuses", node.refuses != plain.refuses),
-        of_streams("rts", node.rts != plain.rts),
+        repeats("retry", time(&node.retry) != time(&plain.retry)),
+        repeats("timeout", time(&node.timeout) != time(&plain.timeout)),
+        of_stops("xon_timeout", time(&node.xon_timeout) != time(&plain.xon_timeout)),
+        of_stops("rts", node.rts != plain.rts),
+        of_stops("frames_kept", node.frames_kept != plain.frames_kept),
         of_streams("consumer/stop_at", consumer(&|own| own.stop_at.is_some())),
         (
             "advertises",
@@ -764,7 +798,7 @@ fn vain(node: &SessionNodeSpec, used: Used) -> [super::idle::Vain; 19] {
         ),
         (
             "poll",
-            node.poll.as_ref().map(Quantity::get) != usual,
+            time(&node.poll) != time(&plain.poll),
             node.contact != Some(ContactKind::Registers),
             "the node reads no registers",
             "leave it out, or use contact: \"registers\"",

@@ -147,7 +147,7 @@ fn messages_go_in_a_flow_that_both_ends_are_in() {
         "links": {"length": "100 m", "rate": "1.25 Gbaud"},
         "endpoint": {
             "host": {"rx_service": {"uniform": ["0 ps", "2 us"]}, "rx_queue": 1, "protocol_clock": 50_000},
-            "session": {"record_limit": 1, "first_stream": 0, "rts": false}
+            "session": {"record_limit": 1, "first_stream": 0}
         },
         "traffic": [
             {
