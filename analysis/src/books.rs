@@ -131,11 +131,14 @@ pub(crate) struct Account {
     pub above: Option<Above>,
     /// Payload rate of Scheduled Transfers, Gb/s: figures show it beside the goodput.
     pub transfer_gbps: Option<f64>,
+    /// What it sends are messages, PDUs or doorbells, which have times of their own: reads and writes are
+    /// none.
+    pub carries_messages: bool,
 }
 
 impl Account {
     pub fn new(books: Books, tempo: Tempo) -> Self {
-        Self { books, tempo, above: None, transfer_gbps: None }
+        Self { books, tempo, above: None, transfer_gbps: None, carries_messages: true }
     }
 
     /// Octets that who uses the flow got in the whole run, each once; `None` if no protocol counts them.
@@ -146,6 +149,24 @@ impl Account {
             | Tempo::RoundTrips { octets }
             | Tempo::Counted { octets, .. }
             | Tempo::Over { octets, .. } => Some(octets),
+        }
+    }
+
+    /// The rate of what arrived in the measured time, of its packets, or of its messages and round trips
+    /// (`levels`), each over that time. `None`: it is told of the whole run alone.
+    pub fn measured(
+        &self,
+        packets: Estimate,
+        [messages, round_trips]: [Option<Estimate>; 2],
+    ) -> Option<Estimate> {
+        match self.tempo {
+            Tempo::Packets => Some(packets),
+            // Segments that were refused, or whose message is not whole, have moved nothing.
+            Tempo::Journeys { .. } if self.books.arrived == 0 => Some(NOTHING),
+            Tempo::Journeys { .. } => Some(messages.unwrap_or(packets)),
+            // Without a round trip nothing was answered.
+            Tempo::RoundTrips { .. } => Some(round_trips.unwrap_or(NOTHING)),
+            Tempo::Counted { .. } | Tempo::Over { .. } => None,
         }
     }
 
@@ -280,14 +301,12 @@ pub(crate) struct Rate {
     pub late: Option<(u64, u64)>,
     /// Of a span: octets in it.
     pub octets: u64,
-    /// What there is to do ends by itself.
-    pub ends: bool,
 }
 
 impl Rate {
     fn over(octets: u64, from: u64, to: u64) -> Self {
         let gbps = Estimate { value: gbps(octets, to.saturating_sub(from)), half_width: f64::NAN };
-        Self { gbps, span: Some((from, to)), late: None, octets, ends: true }
+        Self { gbps, span: Some((from, to)), late: None, octets }
     }
 
     /// `end`: until when, if not until the last.
@@ -301,7 +320,7 @@ impl Rate {
     }
 
     fn measured(gbps: Estimate) -> Self {
-        Self { gbps, span: None, late: None, octets: 0, ends: false }
+        Self { gbps, span: None, late: None, octets: 0 }
     }
 }
 
@@ -316,14 +335,13 @@ pub(crate) fn ends(source: &SourceConfig, run: &RunData) -> bool {
 
 /// The one rate of a flow: octets that were delivered once, from its first start to its last completion; to
 /// the end of the run if something of it is under way there, and if something never arrives, at least until
-/// that was tried for the last time. `packets`, `messages`, `round_trips`: octets of the measured time over
-/// that time.
+/// that was tried for the last time. `packets` and `levels` as in [`Account::measured`].
 pub(crate) fn rate(
     run: &RunData,
     flow: usize,
     account: &Account,
     packets: Estimate,
-    [messages, round_trips]: [Option<Estimate>; 2],
+    levels: [Option<Estimate>; 2],
 ) -> Rate {
     let data = &run.collector.flows()[flow];
     let mut sources = sources_of(&run.config, flow as u16).peekable();
@@ -345,22 +363,17 @@ pub(crate) fn rate(
             let extents = tries.chain([data.extent]);
             Rate::of(data.bins.iter().map(|bin| bin.payload).sum(), extents, end)
         }
-        (Tempo::Packets, false) => Rate::measured(packets),
         (Tempo::Journeys { octets } | Tempo::RoundTrips { octets }, true) => {
             let journeys = data.messages.iter().chain(&data.round_trips).map(|journeys| journeys.extent);
             Rate::of(octets, tries.chain(journeys), end)
         }
-        // Segments that were refused, or whose message is not whole, have moved nothing.
-        (Tempo::Journeys { .. }, false) if account.books.arrived == 0 => Rate::measured(NOTHING),
-        (Tempo::Journeys { .. }, false) => Rate::measured(messages.unwrap_or(packets)),
-        // Without a round trip nothing was answered.
-        (Tempo::RoundTrips { .. }, false) => Rate::measured(round_trips.unwrap_or(NOTHING)),
+        (Tempo::Packets | Tempo::Journeys { .. } | Tempo::RoundTrips { .. }, false) => {
+            Rate::measured(account.measured(packets, levels).unwrap_or(NOTHING))
+        }
         (Tempo::Counted { octets, span: Some((from, to)) }, true) => {
             Rate::over(octets, from.0, end.unwrap_or(to.0))
         }
-        (Tempo::Counted { octets, .. }, _) => {
-            Rate { ends: finite, ..Rate::over(octets, 0, run.outcome.end.0) }
-        }
+        (Tempo::Counted { octets, .. }, _) => Rate::over(octets, 0, run.outcome.end.0),
         (Tempo::Over { octets, from, to }, _) => Rate::over(octets, from, to),
     }
 }
@@ -374,45 +387,57 @@ pub(crate) struct FlowRate {
     pub span: Option<(u64, u64)>,
     /// From its start to the end of the measured time, if that is not all of it.
     pub late: Option<(u64, u64)>,
+    /// Of what arrived in the measured time, over that time or `late`. `None`: a protocol counts its octets
+    /// in the whole run alone.
+    pub measured: Option<f64>,
     /// A protocol runs it.
     pub protocol: bool,
-    /// What it has to do ends by itself.
-    pub ends: bool,
     /// It carries nothing, so it has no time of its own.
     pub idle: bool,
 }
 
-/// The rate of all flows: over one time if all that carry something end, or are told over the same time; else
-/// what each brings in a time of its own, over the time of any of them. So it is never more than what the
-/// links that they use can carry at once, as the sum of their rates would be where one begins when another
-/// is done. `packets`: octets of all packets of the measured time, `window`, over that time.
-pub(crate) fn together(flows: &[FlowRate], octets: u64, packets: Estimate, window: (u64, u64)) -> Rate {
+impl FlowRate {
+    /// What of it arrives in the measured time, and in which part: as much as was counted there, or else
+    /// what its rate makes of its time that lies there.
+    fn within(&self, window: (u64, u64)) -> (f64, (u64, u64)) {
+        match (self.measured, self.span) {
+            (Some(gbps), _) => (gbps, self.late.unwrap_or(window)),
+            (None, span) => {
+                let (from, to) = span.unwrap_or(window);
+                (self.gbps.value, (from.max(window.0), to.min(window.1)))
+            }
+        }
+    }
+}
+
+/// The rate of all flows. Where each that carries something has a time of its own, it is over one time, from
+/// the first start to the last completion; else it is what arrives in the measured time, `window`, since the
+/// first start. `octets`: of all spans. `packets`: of all packets of the measured time, over its part `late`
+/// if there is one.
+pub(crate) fn together(
+    flows: &[FlowRate],
+    octets: u64,
+    packets: Estimate,
+    window: (u64, u64),
+    late: Option<(u64, u64)>,
+) -> Rate {
     let busy: Vec<&FlowRate> = flows.iter().filter(|flow| !flow.idle).collect();
     let told = if busy.is_empty() { flows.iter().collect() } else { busy };
     let spans: Option<Vec<(u64, u64)>> = told.iter().map(|flow| flow.span).collect();
-    let ends = told.iter().all(|flow| flow.ends) || told.windows(2).all(|pair| pair[0].span == pair[1].span);
-    let measured = flows.iter().all(|flow| !flow.protocol && flow.span.is_none());
-    match spans {
-        Some(spans) if ends && !spans.is_empty() => {
-            let (from, to) = hull(&spans).unwrap_or_default();
-            Rate::over(octets, from, to)
-        }
-        _ if measured && flows.windows(2).all(|pair| pair[0].late == pair[1].late) => {
-            Rate { late: flows.first().and_then(|flow| flow.late), ..Rate::measured(packets) }
-        }
-        _ => {
-            let own = |flow: &&FlowRate| flow.span.or(flow.late).unwrap_or(window);
-            let length = |(from, to): (u64, u64)| to.saturating_sub(from);
-            let bits: f64 = told.iter().map(|flow| flow.gbps.value * length(own(flow)) as f64).sum();
-            let spans: Vec<(u64, u64)> = told.iter().map(own).collect();
-            let whole = hull(&spans);
-            let any = covered(spans);
-            let value = if any > 0 { bits / any as f64 } else { 0.0 };
-            // A time with gaps has no beginning and end that would tell how much it is.
-            let late = whole.filter(|&whole| whole != window && length(whole) == any);
-            Rate { late, ..Rate::measured(Estimate { value, half_width: f64::NAN }) }
-        }
+    if let Some(spans) = spans.filter(|spans| !spans.is_empty()) {
+        let (from, to) = hull(&spans).unwrap_or_default();
+        return Rate::over(octets, from, to);
     }
+    if !flows.iter().any(|flow| flow.protocol) {
+        return Rate { late, ..Rate::measured(packets) };
+    }
+    let parts = told.iter().map(|flow| flow.within(window)).filter(|(_, (from, to))| from < to);
+    let parts: Vec<(f64, (u64, u64))> = parts.collect();
+    let first = parts.iter().map(|(_, (from, _))| *from).min().unwrap_or(window.0);
+    let bits: f64 = parts.iter().map(|(gbps, (from, to))| gbps * (to - from) as f64).sum();
+    let value = if first < window.1 { bits / (window.1 - first) as f64 } else { 0.0 };
+    let late = (first > window.0).then_some((first, window.1));
+    Rate { late, ..Rate::measured(Estimate { value, half_width: f64::NAN }) }
 }
 
 /// From the first to the last instant of these spans, if one of them takes time.
@@ -421,52 +446,51 @@ fn hull(spans: &[(u64, u64)]) -> Option<(u64, u64)> {
     Some((used().map(|span| span.0).min()?, used().map(|span| span.1).max()?))
 }
 
-/// How much time these spans cover, each instant once.
-fn covered(mut spans: Vec<(u64, u64)>) -> u64 {
-    spans.sort_unstable();
-    let (mut sum, mut until) = (0, 0);
-    for (from, to) in spans {
-        sum += to.saturating_sub(from.max(until));
-        until = until.max(to);
-    }
-    sum
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn flow(gbps: f64, span: Option<(u64, u64)>, late: Option<(u64, u64)>) -> FlowRate {
-        let gbps = Estimate { value: gbps, half_width: f64::NAN };
-        FlowRate { gbps, span, late, protocol: false, ends: span.is_some(), idle: false }
+    const NO_INTERVAL: f64 = f64::NAN;
+
+    fn flow(gbps: f64, span: Option<(u64, u64)>, measured: Option<f64>) -> FlowRate {
+        let gbps = Estimate { value: gbps, half_width: NO_INTERVAL };
+        FlowRate { gbps, span, late: None, measured, protocol: true, idle: gbps.value == 0.0 }
     }
 
-    /// By hand: 5 Gb/s in 100 us and 18 Gb/s in 1 900 us after it, on one link of 18 Gb/s, are 34 700 kbit
-    /// in 2 ms, not 23 Gb/s. Beside each other for half of its time, 10 and 6 Gb/s are 10 + 6 / 2. A gap
-    /// in which nothing is measured is no time of anybody. What begins late is measured since.
+    fn us(from: u64, to: u64) -> (u64, u64) {
+        (from * 1_000_000, to * 1_000_000)
+    }
+
+    /// By hand. One that ends by itself stands beside one that goes on, measured from 90 to 100 us: what
+    /// arrives there is as much whether the first has a limit or not. Of Transfers only the whole is told:
+    /// 8 Gb/s from 50 to 95 us are 4 of the last 10 us. Who carries nothing has no time. What begins late
+    /// is measured since, and all together since the first.
     #[test]
-    fn all_flows_are_over_the_time_of_any() {
-        let us = |from: u64, to: u64| Some((from * 1_000_000, to * 1_000_000));
-        let packets = Estimate { value: 1.0, half_width: f64::NAN };
-        let of = |flows: &[FlowRate], window: Option<(u64, u64)>| {
-            together(flows, 0, packets, window.expect("a window")).gbps.value
-        };
-        let one_after_the_other = [flow(5.0, us(0, 100), None), flow(18.0, None, None)];
-        let found = of(&one_after_the_other, us(100, 2_000));
-        assert!((found - 34.7 / 2.0).abs() < 1e-12, "{found}");
-        let found = of(&one_after_the_other, us(125, 2_000));
-        assert!((found - (0.5 + 33.75) / 1.975).abs() < 1e-12, "{found}");
-        let beside = [flow(10.0, None, None), flow(6.0, us(500, 1_000), None)];
-        assert!((of(&beside, us(0, 1_000)) - 13.0).abs() < 1e-12);
-        let late = [flow(10.0, None, None), flow(6.0, None, us(750, 1_000))];
-        assert!((of(&late, us(0, 1_000)) - 11.5).abs() < 1e-12);
-        // Which time that is, where it is one, and not the measured one.
-        let over = |flows: &[FlowRate], window: Option<(u64, u64)>| {
-            together(flows, 0, packets, window.expect("a window")).late
-        };
-        assert_eq!(over(&one_after_the_other, us(100, 2_000)), us(0, 2_000));
-        assert_eq!(over(&one_after_the_other, us(125, 2_000)), None);
-        assert_eq!(over(&beside, us(0, 1_000)), None);
-        assert_eq!(covered(vec![(5, 9), (0, 3), (2, 4), (6, 7), (9, 9)]), 8);
+    fn all_flows_are_told_over_one_time() {
+        let packets = Estimate { value: 11.3, half_width: 0.5 };
+        let window = us(90, 100);
+        let of = |flows: &[FlowRate], late| together(flows, 1_000, packets, window, late);
+        let plain = |gbps, span| FlowRate { protocol: false, ..flow(gbps, span, Some(gbps)) };
+        let found = of(&[plain(9.2, None), plain(2.1, Some(us(0, 100)))], None);
+        assert_eq!((found.gbps, found.span, found.late), (packets, None, None));
+        let found = of(&[flow(9.0, None, Some(9.0)), flow(8.0, Some(us(50, 95)), None)], None);
+        assert!((found.gbps.value - 13.0).abs() < 1e-12, "{:?}", found.gbps);
+        let found = of(&[flow(9.0, None, Some(9.0)), flow(2.5, Some(us(0, 100)), Some(2.0))], None);
+        assert!((found.gbps.value - 11.0).abs() < 1e-12, "{:?}", found.gbps);
+        let found = of(&[flow(9.0, None, Some(9.0)), flow(8.0, Some(us(0, 60)), None)], None);
+        assert!((found.gbps.value - 9.0).abs() < 1e-12, "{:?}", found.gbps);
+        let late = Some(us(95, 100));
+        let begun = FlowRate { late, ..flow(6.0, None, Some(6.0)) };
+        let found = of(&[begun, flow(4.0, Some(us(96, 98)), None)], late);
+        assert!((found.gbps.value - (30.0 + 8.0) / 5.0).abs() < 1e-12, "{:?}", found.gbps);
+        assert_eq!(found.late, late);
+        // Connections that carry nothing are not measured with it.
+        let begun = FlowRate { late, ..plain(6.0, None) };
+        let found = of(&[begun, flow(0.0, Some(us(0, 100)), None)], None);
+        assert_eq!((found.gbps.value, found.late), (6.0, late));
+        // Each has a time of its own: 1 000 octets from 10 to 30 us are 0.4 Gb/s.
+        let spans = [plain(1.0, Some(us(10, 12))), flow(3.0, Some(us(20, 30)), None), plain(0.0, None)];
+        let found = of(&spans, None);
+        assert_eq!((found.gbps.value, found.span), (0.4, Some(us(10, 30))));
     }
 }

@@ -141,8 +141,7 @@ static ROWS: &[FlowRow] = &[
         "goodput_over_us",
         "us",
         "",
-        "over which time that is, if it is not the measured part; of all flows also nothing where their \
-         times leave gaps",
+        "over which time that is, if it is not the measured part",
         Get::Told(|flow| Told::Span(flow.rate_span.or(flow.late_span).map(|(from, to)| [us(from), us(to)]))),
     ),
     row(

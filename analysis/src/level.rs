@@ -59,7 +59,9 @@ impl Level {
 /// Whether the flow has messages that its books do not count: a protocol runs over them that sends nothing
 /// else, or they are requests and their answers.
 fn carries_messages(flow: &FlowReport) -> bool {
-    flow.above.map_or(matches!(flow.books.unit, "requests" | "echoes"), |above| above.nothing_else)
+    let is_all =
+        flow.above.map_or(matches!(flow.books.unit, "requests" | "echoes"), |above| above.nothing_else);
+    is_all && flow.carries_messages
 }
 
 /// What became of messages that books do not count: arrived, lost in the fabric, and not there. What the
@@ -202,6 +204,13 @@ pub(crate) fn oldest(report: &VariantReport, flow: &FlowReport, level: Level) ->
             _ => None,
         },
     )
+}
+
+/// For how long a packet of a flow has been in the network that is still there at the end, picoseconds: of
+/// the one that left its source first.
+pub(crate) fn oldest_in_network(report: &VariantReport, index: usize) -> Option<u64> {
+    let left = report.run.outcome.left.get(index)?;
+    crate::books::age(&report.run, left.oldest_in_network)
 }
 
 /// Share of what users of a flow, or of all flows, asked for that arrived, of what was due: what is merely on

@@ -101,8 +101,9 @@ pub struct FlowReport {
     /// From the first start of its sources to the end of the measured time, picoseconds, if that is within
     /// it: what is told over the measured time is told over this.
     pub late_span: Option<(u64, u64)>,
-    /// What it has to do ends by itself.
-    ends: bool,
+    /// What arrived in the measured time, over that time, Gb/s, also where it has a time of its own. `None`:
+    /// a protocol counts its octets in the whole run alone.
+    measured_gbps: Option<f64>,
     /// What became of what was asked for.
     pub books: Books,
     /// Packets delivered for each source and tick of the cell clock, if all switches run one.
@@ -139,6 +140,8 @@ pub struct FlowReport {
     pub transfer_gbps: Option<f64>,
     /// What a protocol makes of the messages, if they are not what users see.
     pub(crate) above: Option<Above>,
+    /// What protocols send of it are messages, PDUs or doorbells, and not reads and writes.
+    pub(crate) carries_messages: bool,
     /// Messages of the flow, if protocols run it: the same questions from protocol to protocol.
     pub messages: Option<Box<FlowReport>>,
     /// Round trips of requests and responses, likewise.
@@ -187,8 +190,8 @@ impl FlowReport {
             gbps: self.goodput_gbps,
             span: self.rate_span,
             late: self.late_span,
+            measured: self.measured_gbps,
             protocol: self.protocol.is_some(),
-            ends: self.ends,
             idle: self.carries_nothing(),
         }
     }
@@ -208,7 +211,7 @@ impl FlowReport {
         for level in levels.into_iter().flatten() {
             (level.goodput_gbps, level.rate_span) = (rate.gbps, rate.span);
         }
-        (self.goodput_gbps, self.rate_span, self.ends) = (rate.gbps, rate.span, rate.ends);
+        (self.goodput_gbps, self.rate_span) = (rate.gbps, rate.span);
     }
 }
 
@@ -307,7 +310,7 @@ impl VariantReport {
             report.round_trips = of_journeys(&data.round_trips);
             let account = accounts[index];
             (report.books, report.transfer_gbps) = (account.books, account.transfer_gbps);
-            report.above = account.above;
+            (report.above, report.carries_messages) = (account.above, account.carries_messages);
             report.copied = report.protocol.is_some() && is_copied(&run, index as u16, copies);
             // register accesses have nothing above them
             report.once = account.once().or(report.protocol.map(|stats| stats.payload));
@@ -315,6 +318,7 @@ impl VariantReport {
             let journeys = [&report.messages, &report.round_trips];
             let journeys = journeys.map(|report| report.as_ref().map(|report| report.goodput_gbps));
             let rate = rate(&run, index, &account, report.goodput_gbps, journeys);
+            report.measured_gbps = account.measured(report.goodput_gbps, journeys).map(|rate| rate.value);
             octets += rate.octets;
             report.set_rate(&rate);
             // Users see what comes above packets; what a protocol makes of that counts its own times.
@@ -348,7 +352,8 @@ impl VariantReport {
         overall.left = flows.iter().map(|flow: &FlowReport| flow.left).sum();
         overall.books = Books::sum(flows.iter().map(|flow: &FlowReport| flow.books));
         let rates: Vec<FlowRate> = flows.iter().map(FlowReport::rate).collect();
-        let rate = together(&rates, octets, overall.goodput_gbps, (window.from_ps, window.to_ps));
+        let span = (window.from_ps, window.to_ps);
+        let rate = together(&rates, octets, overall.goodput_gbps, span, overall.late_span);
         overall.late_span = rate.late;
         overall.set_rate(&rate);
         overall.saturated = flows.iter().any(|flow| flow.saturated);
@@ -677,7 +682,8 @@ impl Gathered {
             },
             rate_span: None,
             late_span: (first_start > window.from_ps).then(|| (first_start.min(window.to_ps), window.to_ps)),
-            ends: false,
+            measured_gbps: None,
+            carries_messages: false,
             books: Books::default(),
             mean_blocked: spread.parts_ps.map(|ps| ratio(ps, window.ps().into())),
             protocol: None,

@@ -289,7 +289,11 @@ impl Measure {
         if level.asked(report, index).is_some() || matches!(level, Level::Whole) && books.asked > 0 {
             return books.oldest_ps.filter(|_| books.under_way > 0).map(|ps| ps as f64);
         }
-        level::oldest(report, &report.flows[index], level.counted(report, index)?).map(|ps| ps as f64)
+        let oldest = match level {
+            Level::Row(row) if row.name() == "network_latency" => level::oldest_in_network(report, index),
+            _ => level::oldest(report, &report.flows[index], level.counted(report, index)?),
+        };
+        oldest.map(|ps| ps as f64)
     }
 
     /// The value for a flow, and how many were measured of how many it takes.

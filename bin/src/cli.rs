@@ -295,9 +295,6 @@ pub(crate) struct ScenarioArgs {
     /// End of the run, for example "5 ms"
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// What to cut off at the beginning: a time, or auto
-    #[arg(long, value_name = "TIME")]
-    warmup: Option<String>,
     /// Permute the order of simultaneous events; 0 = as the rules say
     #[arg(
         long,
@@ -310,17 +307,11 @@ pub(crate) struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// Whether somebody asks for another beginning of what is measured.
-    pub fn cuts_off(&self) -> bool {
-        self.warmup.is_some()
-    }
-
     /// Changes in the order in which they apply: flags of their own win over `--set`.
     pub fn overrides(&self) -> Vec<(String, Value)> {
         let own = [
             ("/seed", self.seed.map(Value::from)),
             ("/run/until", self.until.clone().map(Value::from)),
-            ("/run/warmup", self.warmup.clone().map(Value::from)),
             ("/shake", self.shake.map(Value::from)),
         ];
         let own = own.into_iter().filter_map(|(pointer, value)| Some((pointer.to_string(), value?)));
@@ -328,11 +319,33 @@ impl ScenarioArgs {
     }
 }
 
+/// A scenario of which a part is measured.
+#[derive(Debug, Args)]
+pub(crate) struct MeasuredArgs {
+    #[command(flatten)]
+    whole: ScenarioArgs,
+    /// What to cut off at the beginning: a time, or auto
+    #[arg(long, value_name = "TIME")]
+    warmup: Option<String>,
+}
+
+impl MeasuredArgs {
+    pub fn file(&self) -> &Path {
+        &self.whole.scenario
+    }
+
+    /// As [`ScenarioArgs::overrides`].
+    pub fn overrides(&self) -> Vec<(String, Value)> {
+        let warmup = self.warmup.clone().map(|time| ("/run/warmup".to_owned(), time.into()));
+        self.whole.overrides().into_iter().chain(warmup).collect()
+    }
+}
+
 /// Flags of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
-    pub scenario: ScenarioArgs,
+    pub scenario: MeasuredArgs,
     /// Result folder (default: results/ and the name of the scenario)
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -480,7 +493,7 @@ pub(crate) struct TraceArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub scenario: ScenarioArgs,
+    pub scenario: MeasuredArgs,
     /// Print the scenario with every default written out
     #[arg(long)]
     pub resolved: bool,
@@ -562,7 +575,7 @@ mod tests {
             &["riosim", "run", "x.json", "--seed=7"],
         ] {
             let Ok(Verb::Run(run)) = parse(words) else { panic!("{words:?} is not a run") };
-            assert_eq!(run.scenario.scenario, PathBuf::from("x.json"));
+            assert_eq!(run.scenario.file(), Path::new("x.json"));
             assert_eq!(run.scenario.overrides(), [("/seed".to_string(), json!(7))]);
         }
         assert!(matches!(parse(&["riosim", "schema"]), Ok(Verb::Schema)));

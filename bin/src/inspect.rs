@@ -1,6 +1,6 @@
 //! Verbs that look at scenarios without running them.
 
-use crate::cli::{CheckArgs, InitArgs, Listing, ScenarioArgs};
+use crate::cli::{CheckArgs, InitArgs, Listing};
 use crate::codec;
 use crate::console::{colours, complain, print};
 use crate::require;
@@ -11,8 +11,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 /// Reads and compiles a scenario; warnings go to standard error.
-pub(crate) fn load(args: &ScenarioArgs) -> Result<RunPlan, Failure> {
-    Ok(warned(compile(&args.scenario, &args.overrides())?))
+pub(crate) fn load(file: &Path, overrides: &[(String, Value)]) -> Result<RunPlan, Failure> {
+    Ok(warned(compile(file, overrides)?))
 }
 
 /// A scenario as it is.
@@ -67,9 +67,9 @@ pub(crate) fn read(path: &Path) -> Result<(String, String), Failure> {
 /// `riosim check`: its report ends with the warnings.
 pub(crate) fn check(args: &CheckArgs) -> Result<(), Failure> {
     if args.resolved {
-        return print(&load(&args.scenario)?.resolved);
+        return print(&load(args.scenario.file(), &args.scenario.overrides())?.resolved);
     }
-    let plan = compile(&args.scenario.scenario, &args.scenario.overrides())?;
+    let plan = compile(args.scenario.file(), &args.scenario.overrides())?;
     let offered = |variant: &Variant| {
         let known = variant.offered.iter().filter_map(|own| Some((own.flow, own.load?)));
         analysis::review::offered(&variant.config, &known.collect())

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     let started = Instant::now();
     // before anything that may take long, reading included
     let interrupted = watch_interrupts()?;
-    let plan = load(&args.scenario)?;
+    let plan = load(args.scenario.file(), &args.scenario.overrides())?;
     let read_s = started.elapsed().as_secs_f64();
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(&plan.name));
     let cannot =

@@ -23,9 +23,6 @@ const SLICE: u64 = 1 << 14;
 
 /// Prints a trace.
 pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
-    if args.scenario.cuts_off() {
-        return Err(Failure::bad_input("--warmup: a trace is of the whole run, so it would change nothing"));
-    }
     let written = [("pcapng", &args.pcapng), ("perfetto", &args.perfetto), ("chart", &args.chart)];
     for (flag, file) in written {
         let real = |file: &Path| file.canonicalize().ok();
@@ -37,7 +34,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<(), Failure> {
             )));
         }
     }
-    let plan = load(&args.scenario)?;
+    let plan = load(&args.scenario.scenario, &args.scenario.overrides())?;
     let variant = match &args.variant {
         None => &plan.variants[0],
         Some(name) => plan.variants.iter().find(|variant| variant.name == *name).ok_or_else(|| {

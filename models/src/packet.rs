@@ -148,6 +148,11 @@ impl Packet {
         usize::from(self.priority) >= PRIORITIES
     }
 
+    /// When it began to leave its source, if it is known to.
+    pub fn begun(&self) -> Option<u64> {
+        (self.times[Cause::Serialization] > 0).then_some(self.left)
+    }
+
     /// Where its time went so far; `delay`: what lies beside the record.
     pub fn parts(&self, delay: Delay) -> Parts {
         let mut parts = Parts::default();

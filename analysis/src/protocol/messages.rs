@@ -42,7 +42,8 @@ impl Protocol for Messages {
             true => Tempo::RoundTrips { octets: stats.answered_octets },
             false => Tempo::Journeys { octets: stats.payload },
         };
-        Some(Account::new(books, tempo))
+        let carries_messages = !matches!(carrier, Carrier::Read | Carrier::Write);
+        Some(Account { carries_messages, ..Account::new(books, tempo) })
     }
 }
 

@@ -214,8 +214,17 @@ fn reached(source: &SourceConfig) -> usize {
         Destinations::Fixed(_) => 1,
         Destinations::Cycle(ids) | Destinations::Uniform { ids, .. } => ids.len(),
         Destinations::Hotspot { hot, cold, .. } => hot.len() + cold.len(),
-        Destinations::Replay => 0,
+        Destinations::Replay => replayed(source).len(),
     }
+}
+
+/// How many packets of a trace go to each destination.
+fn replayed(source: &SourceConfig) -> BTreeMap<u32, usize> {
+    let mut counts = BTreeMap::new();
+    if let Arrivals::Replay(packets) = &source.arrivals {
+        packets.iter().for_each(|packet| *counts.entry(packet.destination).or_default() += 1);
+    }
+    counts
 }
 
 /// Where a source sends: flow, destination id, share of its packets.
@@ -236,7 +245,11 @@ fn destinations(source: &SourceConfig) -> Vec<(u16, u32, f64)> {
             all.extend(even(source.flow, cold, *cold_except, 1.0 - share));
             all
         }
-        Destinations::Replay => Vec::new(),
+        Destinations::Replay => {
+            let counts = replayed(source);
+            let all: usize = counts.values().sum();
+            counts.into_iter().map(|(id, count)| (source.flow, id, count as f64 / all as f64)).collect()
+        }
     }
 }
 
@@ -375,6 +388,29 @@ mod tests {
                     .contains("2 sources, load 28/125 to 112/125 of the link of each")
             );
         }
+    }
+
+    /// A trace has its way too, though nobody knows its load before: whoever shares a direction with it
+    /// is expected to fill at least its own part.
+    #[test]
+    fn a_trace_has_its_way() {
+        let text = r#"{"name": "z", "run": {"until": "9 us"}, "topology": {"single_switch": {"ports": 4}},
+            "traffic": [
+                {"name": "p", "from": "ep/0", "to": "ep/1", "arrivals": {"constant": {"load": 0.2}}},
+                {"name": "t", "arrivals": {"trace": {"rows": ["0,ep/2,ep/1,256,0,5", "9,ep/2,ep/3,256,0,5"]}}}
+            ]}"#;
+        let plan = scenarios::load(text, "z", &[]).unwrap_or_else(|errors| panic!("{}", errors.render()));
+        let config = &plan.variants[0].config;
+        let budget = Budget::new(config, &BTreeMap::from([(0, (1, 5))]));
+        let port = |name: &str, port| {
+            let device = config.devices.iter().position(|device| device.path == name).unwrap();
+            (device as u32, port)
+        };
+        let passed: BTreeSet<Port> = budget.flows[1].keys().copied().collect();
+        assert_eq!(passed, BTreeSet::from([port("ep/2", 0), port("sw", 1), port("sw", 3)]));
+        assert_eq!(budget.of(port("sw", 1)), (0.2, true), "at least a fifth");
+        assert_eq!(budget.users(config, port("sw", 1)), "p 20.0 %, t (load not known before the run)");
+        assert!(budget.of(port("ep/0", 0)) == (0.2, false));
     }
 
     /// What passes a translator is on all links of its way, both ways: what is asked for and what is

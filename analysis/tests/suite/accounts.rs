@@ -1264,3 +1264,99 @@ fn a_link_that_is_down_is_none_to_the_host() {
     let [asked, arrived, ..] = books(&report(&scenario));
     assert!(asked > 900 && arrived >= asked - 1, "{asked} {arrived}");
 }
+
+/// One flow that goes on, at half of its link, and one of a packet each microsecond: from 90 to 100 us all
+/// that arrives is as much whether the second has a limit of 100 packets or none. Of the second that is 10
+/// packets of 256 octets. A third, of which nothing ever arrives, changes nothing.
+#[test]
+fn what_ends_by_itself_counts_where_it_is_measured() {
+    let overall = |limit: u64, starved: bool| {
+        let each = |interval: &str| json!({"constant": {"interval": interval, "phase": "0 ps"}});
+        let load =
+            json!({"name": "a", "from": "ep/0", "to": "ep/1", "arrivals": {"constant": {"load": 0.5}}});
+        let mut scenario = star(6, "100 us", load);
+        scenario["run"]["warmup"] = json!("90 us");
+        let traffic = scenario["traffic"].as_array_mut().unwrap();
+        traffic.push(
+            json!({"name": "b", "from": "ep/2", "to": "ep/3", "arrivals": each("1 us"), "limit": limit}),
+        );
+        if starved {
+            traffic.push(
+                json!({"name": "c", "from": "ep/4", "to": "ep/5", "arrivals": each("1 us"), "limit": 9}),
+            );
+            scenario["faults"] = json!({"outages": [{"link": "ep/4", "at": "0 ps"}]});
+        }
+        let report = report(&scenario);
+        (report.overall.goodput_gbps.value, report.flows[0].goodput_gbps.value)
+    };
+    for (limit, starved) in [(100, false), (1_000_000, false), (100, true), (1_000_000, true)] {
+        let (all, first) = overall(limit, starved);
+        let law = first + 10.0 * 256.0 * 8.0 / 10_000.0;
+        assert!(first > 9.0 && (all - law).abs() < 1e-9, "{limit} {starved}: {all}, not {law}");
+    }
+}
+
+/// Verdicts of the first flow for these metrics, each below a limit in ps, if the run ends then.
+fn verdicts_at(scenario: &Value, until: &str, wanted: &[(&str, f64)]) -> Vec<Verdict> {
+    let mut scenario = scenario.clone();
+    scenario["run"]["until"] = json!(until);
+    let mut report = report(&scenario);
+    let below = |(metric, limit): &(&str, f64)| required(metric, Relation::Below, *limit, Dimension::Time);
+    report.required = wanted.iter().map(below).collect();
+    judge(&report).into_iter().map(|judged| judged.verdict).collect()
+}
+
+/// No message of these takes 300 ns, so at no instant has one been under way for that: one that has arrived
+/// is over, though its sender still waits for the response of the logical layer.
+#[test]
+fn a_message_that_has_arrived_is_not_under_way() {
+    let arrivals = |phase: &str| json!({"constant": {"interval": "1 us", "phase": phase}});
+    let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "size": 64});
+    let with = |key: &str, value: Value, phase: &str| {
+        let mut flow = flow.clone();
+        (flow[key], flow["arrivals"]) = (value, arrivals(phase));
+        star(2, "0 ps", flow)
+    };
+    let asked = with("rpc", json!({"via": "message", "response": 64}), "0 ps");
+    let mut linx = with("linx", json!({}), "100 us");
+    linx["endpoint"] = json!({"linx": {"carrier": "message"}});
+    for scenario in [asked, linx] {
+        for ns in (0..1_000).step_by(20) {
+            let until = format!("{} ns", 110_000 + ns);
+            let found = verdicts_at(&scenario, &until, &[("message_max", 300_000.0)]);
+            assert_eq!(found, [Verdict::Pass], "{until}");
+        }
+    }
+}
+
+/// Reads and writes are no messages: nothing is known of their times as messages, whether one is under way
+/// (an answer takes less than 600 ns) or not.
+#[test]
+fn what_is_asked_by_reads_and_writes_has_no_messages() {
+    for via in ["read", "write"] {
+        let flow = json!({"name": "f", "from": "ep/0", "to": "ep/1", "rpc": {"via": via},
+                          "arrivals": {"constant": {"interval": "10 us", "phase": "0 ps"}}});
+        let wanted = [("message_max", 600_000.0), ("message_p50", 1e12), ("round_trip_max", 600_000.0)];
+        for until in ["305 us", "300400 ns"] {
+            let found = verdicts_at(&star(2, "0 ps", flow.clone()), until, &wanted);
+            assert_eq!(found, [Verdict::NotEnough, Verdict::NotEnough, Verdict::Pass], "{via} {until}");
+        }
+    }
+}
+
+/// By hand: the third packet is alone on its link and begins to leave at 5 us, but two sources of a higher
+/// priority have its output from 4 us on. At 6 us it has been in the network for 1 us.
+#[test]
+fn what_stays_in_the_network_has_been_there_for_so_long() {
+    let flow = json!({"name": "f", "arrivals": {"trace": {"rows": [
+        "0,ep/0,ep/2,256,0,5", "1000000,ep/0,ep/2,256,0,5", "5000000,ep/0,ep/2,256,0,5"]}}});
+    let mut scenario = star(4, "0 ps", flow);
+    scenario["traffic"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"name": "h", "from": ["ep/1", "ep/3"], "to": "ep/2", "priority": 3, "start": "4 us",
+               "arrivals": {"saturated": {}}}));
+    let judged = |until: &str| verdicts_at(&scenario, until, &[("network_latency_max", 1e6)])[0];
+    assert_eq!(judged("5999999 ps"), Verdict::Pass);
+    assert_eq!(judged("6 us"), Verdict::Fail);
+}

@@ -90,7 +90,7 @@ pub(super) struct Port {
     /// Of each sender and lane, what ended here last, by its position among what that sent: it has arrived
     /// whole or is lost, and its sender may not know yet.
     over: BTreeMap<(u32, Lane), u32>,
-    /// Somebody asks for that: books that go message by message.
+    /// Somebody asks for that of PDUs, too: books that go message by message.
     is_asked_what_is_over: bool,
 }
 
@@ -211,9 +211,10 @@ impl Port {
         self.over.iter().map(|(&(source, _), &sequence)| (source, sequence))
     }
 
-    /// What a sender had in a lane is over.
+    /// What a sender had in a lane is over. Of a message everybody asks that: its sender has it until it is
+    /// answered.
     fn ends(&mut self, source: u32, lane: Lane, sequence: u32) {
-        if self.is_asked_what_is_over {
+        if self.is_asked_what_is_over || matches!(lane, Lane::Letter { .. }) {
             self.over.insert((source, lane), sequence);
         }
     }

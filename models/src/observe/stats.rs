@@ -204,7 +204,7 @@ pub struct Awaited {
 impl Awaited {
     fn add(&mut self, other: Awaited) {
         self.count += other.count;
-        self.oldest = self.oldest.into_iter().chain(other.oldest).min();
+        self.oldest = earliest(self.oldest, other.oldest);
     }
 }
 
@@ -217,6 +217,8 @@ pub struct FlowLeft {
     pub to_arrive: u64,
     /// When the oldest of them was created.
     pub oldest_packet: Option<Time>,
+    /// When the first of those that have left their sources did.
+    pub oldest_in_network: Option<Time>,
     /// Messages, PDUs and doorbells that wait at a host or in an engine, or of which a packet is under way; a
     /// PDU may count several times. A message whose engine has given it up is not under way, though a packet
     /// of it may be, and one that has arrived or is lost is not, though its sender may not know.
@@ -235,19 +237,20 @@ pub struct FlowLeft {
 }
 
 impl FlowLeft {
-    /// A packet that so many endpoints are to get.
-    pub(crate) fn packet(&mut self, created: u64, members: u64) {
+    /// A packet that so many endpoints are to get; `left`: when it left its source, if it has.
+    pub(crate) fn packet(&mut self, created: u64, left: Option<u64>, members: u64) {
         self.packets += 1;
         self.to_arrive += members;
-        let oldest = self.oldest_packet.get_or_insert(Time(created));
-        *oldest = Time(created).min(*oldest);
+        self.oldest_packet = earliest(self.oldest_packet, Some(Time(created)));
+        self.oldest_in_network = earliest(self.oldest_in_network, left.map(Time));
     }
 
     /// Adds what is under way in a part of the fabric without protocols.
     pub(crate) fn add(&mut self, other: &FlowLeft) {
         self.packets += other.packets;
         self.to_arrive += other.to_arrive;
-        self.oldest_packet = self.oldest_packet.into_iter().chain(other.oldest_packet).min();
+        self.oldest_packet = earliest(self.oldest_packet, other.oldest_packet);
+        self.oldest_in_network = earliest(self.oldest_in_network, other.oldest_in_network);
         self.goes_on |= other.goes_on;
         self.acts |= other.acts;
         self.sleeps |= other.sleeps;
@@ -259,9 +262,13 @@ impl FlowLeft {
 
     pub(crate) fn message(&mut self, created: u64) {
         self.messages += 1;
-        let oldest = self.oldest_message.get_or_insert(Time(created));
-        *oldest = Time(created).min(*oldest);
+        self.oldest_message = earliest(self.oldest_message, Some(Time(created)));
     }
+}
+
+/// The earlier of two instants, as far as there are any.
+fn earliest(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    a.into_iter().chain(b).min()
 }
 
 /// What the nodes of one flow of session management counted, since the start of the run.

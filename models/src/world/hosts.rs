@@ -514,7 +514,7 @@ impl<P: Build> Fabric<P> {
                 let device = self.links.ports[peer.index()].link.device;
                 Some((device, self.links.nodes.number(device, peer)))
             });
-            flows[usize::from(packet.flow)].packet(packet.created, members);
+            flows[usize::from(packet.flow)].packet(packet.created, packet.begun(), members);
             // The engine of a message has it until it is answered or given up; of a PDU nobody hears again.
             let Some(cargo) = self.links.packets.cargoes.get(id) else { continue };
             let Body::Stream(segment) = &cargo.body else { continue };
