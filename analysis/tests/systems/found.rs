@@ -511,3 +511,17 @@ fn what_is_sent_again_and_again_does_not_stand_still() {
         }"#,
     );
 }
+
+/// A Transfer without a length over two interfaces ends before all of its Clear_To_Sends have come through
+/// the other one: those are stale, and one is logged (ST-D8). That is no fault of anybody.
+#[test]
+fn what_comes_through_another_interface_when_all_is_over_is_stale() {
+    sound(
+        r#"{
+            "name": "t", "run": {"until": "1 ms"}, "topology": {"single_switch": {"ports": 4}},
+            "traffic": [{"name": "w", "from": ["ep/0", "ep/1"], "to": {"cycle": ["ep/2", "ep/3"]},
+                "st": {"stripes": {"from": 2, "to": 2}, "bytes": 2000, "window": 0, "stu": 256, "block": 256,
+                       "ring": 131072, "disconnect": false}}]
+        }"#,
+    );
+}

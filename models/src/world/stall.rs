@@ -96,6 +96,9 @@ impl<'a, P: Build> View<'a, P> {
             return match () {
                 () if f.links.is_cut_off(port) => Reason::NoLink,
                 () if self.is_starved(record) => Reason::NoCredit(self.holder(spot, self.across(port))),
+                () if self.is_refused(port, record.priority) => {
+                    Reason::NoCredit(self.refuser(spot, self.across(port)))
+                }
                 () if self.troubled_since(spot).is_some() => Reason::Errors,
                 () => Reason::Moving,
             };
@@ -106,7 +109,7 @@ impl<'a, P: Build> View<'a, P> {
         }
         let tx = &f.links.ports[port.index()].tx;
         if self.is_refused(port, record.priority) {
-            return Reason::NoCredit(self.holder(spot, self.across(port)));
+            return Reason::NoCredit(self.refuser(spot, self.across(port)));
         }
         if self.troubled_since(spot).is_some() {
             return Reason::Errors;
@@ -225,6 +228,16 @@ impl<'a, P: Build> View<'a, P> {
         waits.min_by_key(|(_, p)| p.stamp).map(|(other, _)| other)
     }
 
+    /// Likewise where `peer` refuses packets: those that it sends on, and that are refused in turn, hold its
+    /// buffers, too.
+    fn refuser(&self, spot: Spot, peer: PortId) -> Option<Spot> {
+        let links = &self.of(peer).links;
+        let sent = self.beside(peer).filter(|(other, p)| {
+            p.flags & WAITING == 0 && *other != spot && p.port != peer && links.input_of(p) == peer
+        });
+        self.holder(spot, peer).or_else(|| sent.min_by_key(|(_, p)| p.stamp).map(|(other, _)| other))
+    }
+
     /// Receiver-controlled flow control: the neighbour refuses what `port` sends, has no room for `priority`,
     /// and gets none from a transmission that succeeds. The wire is busy with repetitions, and yet nothing
     /// moves.
@@ -281,17 +294,15 @@ impl<'a, P: Build> View<'a, P> {
         };
         let Some(p) = (0..ports).find(|p| stops(*p)) else { return Reason::Stopped(0, None) };
         let output = neighbour.base + u32::from(p);
-        // The neighbour calls the port clear and has nothing more to say: the message that says so was lost.
         let own = (peer - neighbour.base) as u16;
         let originator = neighbour.backpressure.as_ref().map(|said| &said.originator);
-        let on_wire = |part: &&Fabric<P>| part.links.cold[peer.index()].messages_on_wire;
-        let told = originator.is_some_and(|o| {
-            o.reported_in(own, vc, p)
-                || o.pending_messages(own) > 0
-                || self.parts.iter().map(on_wire).sum::<i32>() > 0
-        });
-        if !told {
-            return Reason::Stopped(p as u8, None);
+        if !originator.is_some_and(|o| o.reported_in(own, vc, p)) {
+            // The neighbour calls the port clear. If it has nothing more to say, the message that says so was
+            // lost.
+            let on_wire = |part: &&Fabric<P>| part.links.cold[peer.index()].messages_on_wire;
+            let comes = originator.is_some_and(|o| o.pending_messages(own) > 0)
+                || self.parts.iter().map(on_wire).sum::<i32>() > 0;
+            return if comes { Reason::Moving } else { Reason::Stopped(p as u8, None) };
         }
         let holder = self
             .beside(output)
@@ -346,7 +357,10 @@ impl<'a, P: Build> View<'a, P> {
     fn held_up(&self, port: PortId) -> Option<Spot> {
         let end = self.of(port).links.ends.get(port.index())?.as_ref()?;
         let spot = Spot { part: self.part_of(port), packet: end.first_sent()? };
-        self.is_starved(self.record(spot)).then_some(spot)
+        let record = self.record(spot);
+        // The neighbour may have it by now, and its record be free, or another packet's.
+        let is_here = record.wire != 0 && record.port == port && record.flags & WAITING == 0;
+        (is_here && self.is_starved(record)).then_some(spot)
     }
 
     /// Since when a packet stands where it is: it waits there; or it has left for a link that is down,

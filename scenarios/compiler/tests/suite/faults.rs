@@ -373,3 +373,53 @@ fn a_packet_that_cannot_be_sent_again_waits_for_a_buffer() {
         assert_eq!(found, law, "{priority}, {sent} sent, outages later: {strikes}");
     }
 }
+
+/// In a chain of two switches of two endpoints each there is nothing that waits for itself, and what is sent
+/// arrives: nothing stalls, however long somebody waits behind others.
+///
+/// A packet that its neighbour had, and whose record was another one's by then, was taken for one that holds
+/// others up, and closed a circle; who is refused while the neighbour sends on what it holds, and is refused
+/// in turn, was said to lack a buffer that no packet has; and a message that a port is clear again was said
+/// to be lost while it was on a cable of 5 us.
+#[test]
+fn who_only_waits_long_does_not_stand_still() {
+    let chain = |seed: u64, until: &str, links: Value, buffers: u8, traffic: Value| {
+        json!({
+            "name": "test", "seed": seed, "links": links, "switch": {"input_buffers": buffers},
+            "topology": {"chain": {"switches": 2, "endpoints_per_switch": 2}}, "traffic": traffic,
+            "run": {"until": until, "warmup": "0 ps", "sample_every": "off", "on_stall": "report"}
+        })
+    };
+    let heavy = json!({"poisson": {"load": 0.9}});
+    let behind = json!([
+        {"name": "lo", "from": "ep/0", "to": "ep/3", "arrivals": heavy, "stop": "1 ms"},
+        {"name": "hi", "from": "ep/2", "to": "ep/3", "priority": 2, "arrivals": {"saturated": {"backlog": 4}},
+         "stop": "1 ms"}
+    ]);
+    let refused =
+        json!([{"name": "a", "from": ["ep/2", "ep/3"], "to": "ep/0", "arrivals": heavy, "stop": "400 us"}]);
+    let stopped = json!([
+        {"name": "f0", "from": ["ep/2", "ep/0"], "to": "ep/3", "arrivals": heavy, "stop": "53 us"},
+        {"name": "f1", "from": ["ep/1", "ep/2", "ep/3"], "to": "g", "arrivals": heavy, "stop": "78 us"}
+    ]);
+    let symbols = json!({"granularity": "symbol", "length": "2 m"});
+    let mut scenarios: Vec<Value> =
+        (1..=3).map(|seed| chain(seed, "9 ms", symbols.clone(), 5, behind.clone())).collect();
+    scenarios.push(chain(1, "3 ms", json!({"flow_control": "receiver"}), 4, refused));
+    let mut far = chain(248, "20 ms", json!({"length": "1 km"}), 8, stopped);
+    far["endpoint"] = json!({"input_buffers": 5});
+    far["multicast"] = json!([{"name": "g", "members": ["ep/3", "ep/2"]}]);
+    far["voq"] = json!({"enabled": true, "thresholds": {"on": 3, "off": 0}, "verdict": "shared",
+                        "generation_delay": "2 us"});
+    scenarios.push(far);
+    for scenario in scenarios {
+        let plan = load(&scenario.to_string(), "test.json", &[]).unwrap_or_else(|e| panic!("{}", e.render()));
+        let variant = &plan.variants[0];
+        let mut simulation = Simulation::new(variant.config.clone(), RunOptions::default(), ());
+        simulation.run(variant.until, u64::MAX);
+        let outcome = simulation.finish().1;
+        let stalls: Vec<Vec<String>> = outcome.stalls.into_iter().map(|stall| stall.walk).collect();
+        let left: u64 = outcome.left.iter().map(|left| left.packets).sum();
+        assert_eq!((stalls, left), (vec![], 0), "{scenario}");
+    }
+}
