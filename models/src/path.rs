@@ -164,7 +164,7 @@ impl<'a> Roads<'a> {
         // A device is left once at most, unless packets go round.
         for _ in 0..config.devices.len() {
             senders.push(at);
-            let (device, _) = self.behind(at)?;
+            let (_, _, (device, _)) = self.link(at)?;
             let DeviceModel::Switch(switch) = &config.devices[device as usize].model else {
                 return (config.owners.get(to as usize) == Some(&device)).then_some(senders);
             };
@@ -174,10 +174,10 @@ impl<'a> Roads<'a> {
         None
     }
 
-    /// The port at the other end of the link of a port.
-    fn behind(&self, port: (u32, u8)) -> Option<(u32, u8)> {
-        let &(_, link) = self.links.get(&port)?;
-        Some(if link.a == port { link.b } else { link.a })
+    /// The link of a port: its number, what it is, and the port at the other end.
+    fn link(&self, port: (u32, u8)) -> Option<(u32, &'a LinkConfig, (u32, u8))> {
+        let &(number, link) = self.links.get(&port)?;
+        Some((number, link, if link.a == port { link.b } else { link.a }))
     }
 
     /// Follows the routes from an endpoint to the owner of an id. `None` if packets do not arrive, or are
@@ -189,8 +189,7 @@ impl<'a> Roads<'a> {
 
     /// The link of a port, for what the port sends.
     fn hop(&self, port: (u32, u8)) -> Option<Hop> {
-        let &(number, link) = self.links.get(&port)?;
-        let (device, input) = self.behind(port)?;
+        let (number, link, (device, input)) = self.link(port)?;
         let DeviceConfig { model, ports, .. } = &self.config.devices[device as usize];
         let mut hop = Hop {
             char_ps: link.char_ps,
